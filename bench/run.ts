@@ -6,12 +6,13 @@
  *   npm run bench -- --json            one JSON object on stdout: section → contender → figure
  *
  * Absolute figures belong to the machine; the ratios within a run are what travels. Progress and contenders
- * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is no test.
+ * that could not be measured go to stderr. A figure that is not reached does not fail the run: this is not a test.
  */
 import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
+import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
@@ -30,6 +31,7 @@ const sections: Record<string, () => Promise<Section>> = {
   overload,
   handle,
   stdio,
+  client,
   install,
   bundle,
   documents,

@@ -10,13 +10,13 @@ import { openBank, webhookServer } from './approvals.ts'
 
 const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
-test('a transfer waits for a person; the chat is told, and its person’s word lets it run once', async () => {
-  const told = Promise.withResolvers<{ data: { id: string; arguments: string } }>()
+test("a transfer waits for a person; the chat is notified, and its user's decision lets it run once", async () => {
+  const notified = Promise.withResolvers<{ data: { id: string; arguments: string } }>()
   const chat = createServer((request, response) => {
     text(request).then((body) => {
       response.end()
-      told.resolve(JSON.parse(body))
-    }, told.reject)
+      notified.resolve(JSON.parse(body))
+    }, notified.reject)
   })
   chat.listen(0, '127.0.0.1')
   await once(chat, 'listening')
@@ -40,9 +40,9 @@ test('a transfer waits for a person; the chat is told, and its person’s word l
   expect(await call('transfer', { to: 'bob', amount: 100 })).toContain('Transferred 100 to bob')
   expect(await call('transfer', { to: 'bob', amount: 101 })).toContain('approval_required')
 
-  const { data } = await told.promise
+  const { data } = await notified.promise
   expect(data.arguments).toBe('{"amount":101,"to":"bob"}')
-  const say = async (by: string): Promise<Response> => {
+  const decide = async (by: string): Promise<Response> => {
     const body = JSON.stringify({ type: 'approval.decided', data: { id: data.id, approved: true, by } })
     const [id, seconds] = ['msg_1', String(Math.floor(Date.now() / 1000))]
     const key = Buffer.from(secret.slice(6), 'base64')
@@ -50,8 +50,8 @@ test('a transfer waits for a person; the chat is told, and its person’s word l
     const headers = { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${mac}` }
     return fetch(`http://127.0.0.1:${(decisions.address() as AddressInfo).port}`, { method: 'POST', headers, body })
   }
-  expect(await (await say('ann')).text()).toBe('forbidden')
-  expect(await (await say('olga')).json()).toEqual({ id: data.id, status: 'approved' })
+  expect(await (await decide('ann')).text()).toBe('forbidden')
+  expect(await (await decide('olga')).json()).toEqual({ id: data.id, status: 'approved' })
   expect(await call('transfer', { to: 'bob', amount: 101 })).toContain('Transferred 101 to bob')
   expect(await approvals.get(data.id)).toMatchObject({ status: 'done', decisions: [{ by: 'olga', via: 'webhook' }] })
 })

@@ -1,4 +1,4 @@
-/** A tool that a person must allow first, approvals in a browser, and decisions from a chat. */
+/** A tool that needs an approval, the service that manages approvals, and a chat that may send decisions. */
 
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
@@ -14,14 +14,14 @@ const transfer = tool({
   description: 'Transfers money',
   annotations: { destructiveHint: true },
   input: z.object({ to: z.string(), amount: z.number().positive() }),
-  // Small sums need no person. Any result but exactly false, and a function that throws, means yes.
+  // Small sums need no approval. Only `false` skips it; a function that throws requires it.
   approval: ({ amount }) => amount > 100,
   stateless: true,
   run: ({ to, amount }) => `Transferred ${amount} to ${to}`,
 })
 const balance = tool({
   name: 'balance',
-  description: 'How much there is',
+  description: 'The balance of the account',
   annotations: { readOnlyHint: true },
   run: () => 'Enough',
 })
@@ -31,7 +31,7 @@ export interface Bank {
   readonly approvals: Approvals
 }
 
-/** The chat is notified of every ticket and may send decisions back; both directions are signed with its secret. */
+/** `chat` is notified of every ticket and may send decisions back; both directions are signed with the secret. */
 export function openBank(store: Store, secret: string, chat: { url: string; secret: string }): Bank {
   const audit = createAudit({ store })
   const approvals = createApprovals({
@@ -65,7 +65,7 @@ async function handleWebhook(approvals: Approvals, request: IncomingMessage, res
     let body = ''
     for await (const chunk of request) {
       body += String(chunk)
-      if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'A decision is shorter')
+      if (body.length > 10_000) throw new RpcError('payloadTooLarge', 'The body is too large for a decision')
     }
     const header = (name: string): string | undefined => request.headers[name]?.toString()
     const { id, status } = await approvals.handleWebhook(header, body)

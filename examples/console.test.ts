@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openShop } from './console.ts'
 
-test('an agent asks, a person approves over the API of the console, and the call runs', async () => {
+test("an agent asks, a person approves over the console's API, and the call runs", async () => {
   const { mcp, consoleApp, key, close } = await openShop({
     database: join(mkdtempSync(join(tmpdir(), 'sluice-')), 'shop.db'),
   })

@@ -1,4 +1,6 @@
-/** A tool that a person must allow first, and the console where they do it: `node examples/console.ts`, then open the link. */
+/**
+ * A tool that needs an approval, and the console where people approve: `node examples/console.ts`, then open the link.
+ */
 
 import type { ServerDefinition } from 'sluice'
 import { apiKeys, authenticate, defineServer, tool } from 'sluice'

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { services } from './deploy.ts'
 
 test.each(['2025-11-25', '2026-07-28'] as const)(
-  'on %s it asks where, waits for a person, and then runs',
+  'on %s it asks where, waits for an approval, and then runs',
   async (revision) => {
     const store = memoryStore()
     const approvals = createApprovals({ store })

@@ -1,4 +1,4 @@
-/** A tool that asks where to go, and that a person must allow. */
+/** A tool that asks a question, and that needs an approval. */
 
 import { ask, defineServer, type ServerDefinition, tool } from 'sluice'
 import * as z from 'zod'
@@ -8,8 +8,8 @@ const deploy = tool({
   description: 'Deploy a service',
   input: z.object({ service: z.string() }),
   annotations: { destructiveHint: true },
-  approval: 'always', // or a function of the input; the operator's rules go before it
-  effect: ({ service }) => ({ Service: service }), // what the approver sees first, compared again before it runs
+  approval: 'always', // or a function of the input; the operator's rules take precedence
+  effect: ({ service }) => ({ Service: service }), // what the approver sees first; compared again before the tool runs
   ask: ({ service }) => ({
     where: ask.form(`Where should ${service} go?`, z.object({ region: z.enum(['eu', 'us']) })),
   }),

@@ -1,4 +1,4 @@
-/** One of several processes of Deno or Bun that share Redis: sessions of earlier revisions are served by any of them. */
+/** One of several processes on Deno or Bun that share Redis: each can serve the sessions of earlier revisions. */
 
 import { ask, createServer, defineServer, tool } from 'sluice'
 import { sessions, sharedSessions, toFetch } from 'sluice/fetch'

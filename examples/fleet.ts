@@ -1,11 +1,11 @@
-/** One process of many behind a balancer: everything it remembers is in Redis, and it leaves without losing a call. */
+/** One of several processes behind a load balancer. All its state is in Redis, and it stops without losing a call. */
 
 import type { HttpServing } from 'sluice/node'
 import { createServer, onSignals, secretFromEnvironment, serveHttp } from 'sluice/node'
 import { redisBus, redisStore } from 'sluice/redis'
 import { hello } from './hello.ts'
 
-/** PORT, REDIS_URL, PUBLIC_HOST (as clients write it) and SLUICE_SECRET or SLUICE_SECRET_FILE, the same in all processes. */
+/** Reads PORT, REDIS_URL, PUBLIC_HOST, and SLUICE_SECRET or SLUICE_SECRET_FILE, which is the same in all processes. */
 export async function serveFleet(env: NodeJS.ProcessEnv = process.env): Promise<HttpServing> {
   const url = env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
   const [store, bus] = [redisStore({ url }), redisBus({ url })]

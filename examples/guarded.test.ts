@@ -20,7 +20,7 @@ const message = {
   },
 }
 
-test('a guarded server lets in who has a key, tells the rest where to get a token, and counts both', {
+test('a guarded server accepts callers with a key, tells the others where to get a token, and counts both', {
   timeout: 90_000,
 }, async () => {
   const database = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'server.db')
@@ -42,7 +42,7 @@ test('a guarded server lets in who has a key, tells the rest where to get a toke
       },
       body: JSON.stringify(message),
     })
-  // Its gate refuses while the machine has no breath left; then it is asked again, as clients do.
+  // Admission control refuses requests on an overloaded machine, so the test retries as clients do.
   await vi.waitFor(
     async () =>
       expect(await (await post({ authorization: `Bearer ${secret}` })).json()).toMatchObject({

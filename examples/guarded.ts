@@ -1,15 +1,15 @@
-/** What a server on the internet adds: who is calling, for whom, how much, and what is remembered. */
+/** What a server on the internet adds: identities, tenants, limits and persistent state. */
 
 import { apiKeys, audit, authenticate, rateLimit, tenants } from 'sluice'
-import { jwt } from 'sluice/jwt'
+import { oauth } from 'sluice/jwt'
 import type { HttpServing } from 'sluice/node'
-import { admission, createServer, protectedResource, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
+import { admission, createServer, secretFromEnvironment, serveHttp, stderrLogger } from 'sluice/node'
 import { health, log, metrics } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { hello } from './hello.ts'
 
 export interface GuardedOptions {
-  /** What clients call, and what their tokens must name as audience. */
+  /** The address that clients call, and the audience that their tokens must have. */
   readonly resource: string
   readonly issuer: string
   readonly database: string
@@ -23,9 +23,7 @@ export function serveGuarded({ resource, issuer, database, port }: GuardedOption
     secret: secretFromEnvironment(),
     use: [
       log(stderrLogger()),
-      authenticate({
-        verifiers: [jwt({ jwks: `${issuer}/jwks`, issuer, audience: resource }), apiKeys(store)],
-      }),
+      authenticate({ verifiers: [oauth({ issuer, resource }), apiKeys(store)] }),
       tenants({ claim: 'tenants' }),
       rateLimit({ burst: 60, perSecond: 10 }),
       metrics(),
@@ -33,10 +31,5 @@ export function serveGuarded({ resource, issuer, database, port }: GuardedOption
       audit(),
     ],
   })
-  return serveHttp(server, {
-    port,
-    hosts: [new URL(resource).host],
-    resource: protectedResource({ resource, authorizationServers: [issuer] }),
-    admission: admission({ concurrency: 500 }),
-  })
+  return serveHttp(server, { port, admission: admission({ concurrency: 500 }) })
 }

@@ -1,4 +1,4 @@
-/** The smallest useful server: over HTTP, or with `--stdio` over a pipe. */
+/** The smallest useful server: over HTTP, or with `--stdio` over stdio. */
 
 import { defineServer, type ServerDefinition, tool } from 'sluice'
 import { serve } from 'sluice/node'

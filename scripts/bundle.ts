@@ -1,7 +1,7 @@
 /**
  * Joins the compiled modules into few files: `core.js` for what runs anywhere and most servers use, `host.js` for what
- * they use on Node, and a file per entry with the rest. Node spends longer finding and opening a file than running it, so
- * the two are one file each; what further entries share among themselves esbuild splits off. Types and sources stay as
+ * they use on Node, and a file per entry with the rest. Node spends longer finding and opening a file than running it,
+ * so both are one file each. esbuild splits off what further entries share among themselves. Types and sources stay as
  * `tsc` made them.
  */
 
@@ -14,13 +14,13 @@ import pkg from '../packages/sluice/package.json' with { type: 'json' }
 const root = join(import.meta.dirname, '../packages/sluice')
 const [dist, lib] = [join(root, 'dist'), join(root, 'lib')]
 const entries = Object.values(pkg.exports).map(({ default: path }) => path.replace('./lib/', ''))
-/** Started by the store contract as a process of its own. */
+/** The store contract starts it as a separate process. */
 const programs = ['stores/contract-child.js']
 /** Stays a file, so that `export * as ask` stays one: as an object it would bring every question into every worker. */
 const namespaces = ['protocol/ask.js']
 /** Entries that need Node: what only they share may too. */
 const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
-const onNodeToo = /^(operate\/console|stores)\//
+const onNodeToo = /^(operate\/console|stores|client\/node)\//
 
 const defaults: BuildOptions = {
   absWorkingDir: dist,
@@ -36,7 +36,7 @@ const defaults: BuildOptions = {
   logLevel: 'warning',
 }
 
-/** Which modules of ours each module leads to, itself included. */
+/** Returns the modules of ours that each module imports, directly or not, itself included. */
 async function reachableFrom(from: readonly string[]): Promise<(entry: string) => ReadonlySet<string>> {
   const { metafile } = await build({ ...defaults, entryPoints: [...from], outdir: lib, write: false, metafile: true })
   return function reach(entry) {
@@ -51,7 +51,7 @@ async function reachableFrom(from: readonly string[]): Promise<(entry: string) =
   }
 }
 
-/** A file that holds whole modules, and under which name each export of theirs is found in it. */
+/** A file that contains whole modules, and the name of each of their exports in it. */
 interface Joined {
   readonly file: string
   readonly names: ReadonlyMap<string, readonly (readonly [own: string, joined: string])[]>
@@ -75,22 +75,22 @@ const linkJoined = (joined: readonly Joined[]): Plugin => ({
     onResolve({ filter: /^sluice:/ }, ({ path }) => ({ path, external: true, sideEffects: false }))
     onLoad({ filter: /\.js$/ }, ({ path }) => {
       const module = relative(dist, path)
-      const place = joined.find(({ names }) => names.has(module))
-      const names = place?.names.get(module)
-      if (!place || !names) return undefined
+      const home = joined.find(({ names }) => names.has(module))
+      const names = home?.names.get(module)
+      if (!home || !names) return undefined
       const list = names.map(([own, within]) => `${within} as ${own}`).join(', ')
-      return { contents: names.length > 0 ? `export { ${list} } from 'sluice:${place.file}'` : '', loader: 'js' }
+      return { contents: names.length > 0 ? `export { ${list} } from 'sluice:${home.file}'` : '', loader: 'js' }
     })
   },
 })
 
-/** Writes what esbuild made, with the way to the joined files from wherever each file is. */
+/** Writes esbuild's output, with the relative path from each file to the joined ones. */
 async function write(options: BuildOptions): Promise<void> {
   const { outputFiles = [] } = await build({ ...defaults, ...options, write: false })
   for (const { path, text } of outputFiles) {
     const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
     mkdirSync(dirname(path), { recursive: true })
-    // What leads to a joined file stands in for a module whose compiled form is not published; its source is.
+    // The import of a joined file replaces a module whose compiled form is not published; its source is.
     const linked = path.endsWith('.map') ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"') : text
     writeFileSync(path, linked.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
   }

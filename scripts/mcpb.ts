@@ -1,9 +1,9 @@
 /**
- * `npm run mcpb`: the memory and knowledge servers as bundles that desktop clients install with a click, in out/ or
- * where `--out` says.
+ * `npm run mcpb`: packs the memory and knowledge servers as bundles that desktop clients install with a click, in out/
+ * or in the folder of `--out`.
  *
- * A bundle holds what npm would install: the packed packages and their dependencies. sqlite-vec has a native build for
- * each platform, and a bundle goes to every platform, so the one of memory has all of them.
+ * A bundle contains what npm would install: the packed packages and their dependencies. sqlite-vec has a native build
+ * per platform, and a bundle serves every platform, so that of memory contains all of them.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -32,7 +32,7 @@ try {
   const packages = published()
   const packed = (name: string): string => {
     const found = packages.find((each) => each.name === name)
-    if (!found) throw new Error(`There is no package ${name}`)
+    if (!found) throw new Error(`Package not found: ${name}`)
     const [{ filename }] = JSON.parse(
       npm(found.folder, 'pack', '--ignore-scripts', '--json', '--pack-destination', work),
     ) as [{ filename: string }]
@@ -44,10 +44,10 @@ try {
     mkdirSync(bundle)
     const dependencies = { sluice, [`@sluice/${server}`]: packed(`@sluice/${server}`), ...native }
     writeFileSync(join(bundle, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-    // By force: most of the native builds are not for this machine.
+    // `--force`, because most of the native builds are not for this machine.
     npm(bundle, 'install', '--omit=optional', '--omit=peer', '--force', '--no-audit', '--no-fund', '--prefer-offline')
     copyFileSync(join(root, `servers/${server}/manifest.json`), join(bundle, 'manifest.json'))
-    // All of them name places on this machine.
+    // All of these files contain paths of this machine.
     for (const file of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
       rmSync(join(bundle, file), { force: true })
     const outputPath = join(values.out, `sluice-${server}.mcpb`)

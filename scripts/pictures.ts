@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: the console's pages as PNGs for docs/console.md, light and dark, in Chromium.
+ * `npm run pictures`: captures the console's pages as PNGs for docs/console.md, light and dark, in Chromium.
  *
- * The server is real and so are its tickets and traffic; only the day is made up.
+ * The server, its tickets and its traffic are real; only the date is made up.
  */
 
 import { mkdirSync } from 'node:fs'
@@ -26,7 +26,7 @@ const trafficRunning = (async () => {
 const browser = await startChromium()
 interface Shot {
   readonly name: string
-  /** What is there when the page is. */
+  /** A selector that exists once the page is ready. */
   readonly ready: string
   readonly prepare?: (page: Page) => Promise<void>
 }
@@ -54,7 +54,7 @@ async function take(
   scheme: 'light' | 'dark',
   size: typeof desktop,
   suffix: string,
-  wanted: readonly Shot[],
+  shots: readonly Shot[],
 ): Promise<void> {
   const context = await browser.newContext({
     colorScheme: scheme,
@@ -65,18 +65,18 @@ async function take(
   const page = await context.newPage()
   await page.goto(await demo.consoleApp.link())
   await page.locator('.frame').waitFor()
-  for (const { name, ready, prepare } of wanted) {
+  for (const { name, ready, prepare } of shots) {
     await page.evaluate(`location.hash = '#/${name}'`)
     await page.locator(ready).first().waitFor()
     await prepare?.(page)
-    // Fonts, transitions, the last answer.
+    // Waits for fonts, transitions and the last answer.
     await page.waitForTimeout(400)
     await page.screenshot({ path: join(folder, `${name}${suffix}-${scheme}.png`) })
   }
   await context.close()
 }
 
-// The plots show five minutes; two of them are enough to look like something.
+// The plots show five minutes; two of them are enough.
 await sleep(120_000)
 for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '', shots)
 await take('light', phone, '-phone', [approvals])

@@ -1,4 +1,4 @@
-/** The packages that are published, and what their manifests say. */
+/** The published packages and their manifests. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

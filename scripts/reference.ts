@@ -1,6 +1,6 @@
 /**
- * `npm run reference`: docs/reference, a page for each entry of the published packages. `-- --check` writes nothing and
- * fails where a page is not what would be written, or where something public says nothing about itself.
+ * `npm run reference`: writes docs/reference, a page per entry of the published packages. `-- --check` writes nothing.
+ * It fails if a page is out of date, or if a public declaration has no doc comment.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -14,7 +14,7 @@ const folder = join(root, 'docs/reference')
 
 const pageOf = (entry: string): string => `${entry.replace('@sluice/', '').replaceAll('/', '-')}.md`
 
-/** In the form our own code has. All at once: each run of the formatter costs a process. */
+/** Formats the declarations like our own code. All at once, because each run of the formatter costs a process. */
 function formatted(items: readonly Item[]): ReadonlyMap<Item, string> {
   const next = '// the next one\n'
   const input = items.map(({ code }) => `${code}\n`).join(next)
@@ -51,7 +51,7 @@ function toPage({ name, about, exports, further, elsewhere }: Entry, codes: Read
     .join('\n\n')
 }
 
-/** The first sentence, for the table. */
+/** Returns the first sentence, for the table. */
 const firstOf = (about: string): string => {
   const [paragraph = ''] = about.split('\n\n')
   return (/^.*?\.(?=\s|$)/s.exec(paragraph)?.[0] ?? paragraph.replace(/:$/, '.')).replaceAll('\n', ' ')
@@ -73,15 +73,15 @@ const pages = new Map([
 ])
 
 const silent = entries.flatMap(({ name, about, exports }) => [
-  ...(about === '' ? [`${name} says nothing about itself`] : []),
-  ...exports.filter(({ about }) => about === '').map((item) => `${item.name} of ${name} says nothing about itself`),
+  ...(about === '' ? [`${name} has no doc comment`] : []),
+  ...exports.filter(({ about }) => about === '').map((item) => `${item.name} of ${name} has no doc comment`),
 ])
 const before = globSync('*.md', { cwd: folder })
 const stale = [...new Set([...before, ...pages.keys()])].filter(
   (page) => !before.includes(page) || readFileSync(join(folder, page), 'utf8') !== `${pages.get(page)}\n`,
 )
 if (process.argv.includes('--check')) {
-  for (const page of stale) console.error(`docs/reference/${page} is not what the sources say: npm run reference`)
+  for (const page of stale) console.error(`docs/reference/${page} is out of date; run: npm run reference`)
   if (stale.length > 0) process.exitCode = 1
 } else {
   mkdirSync(folder, { recursive: true })

@@ -1,14 +1,14 @@
 /**
- * `npm run soak`: the long forms of what `npm test` does in short.
+ * `npm run soak`: the long versions of tests that `npm test` runs briefly.
  *
  *   npm run soak                          every run, one after the other
  *   npm run soak -- crash-sqlite fuzz     some of them
  *   npm run soak -- --list                their names
- *   npm run soak -- fuzz --minutes 60     how long, for runs that go by the clock
- *   npm run soak -- --scale 0.01          a hundredth of it, to try
- *   npm run soak -- fuzz --seed 7         as it was that time
+ *   npm run soak -- fuzz --minutes 60     the duration, for runs that are timed
+ *   npm run soak -- --scale 0.01          a hundredth of it, for a trial
+ *   npm run soak -- fuzz --seed 7         repeat the run of that seed
  *
- * Prints what was counted; ends with 1 if anything was lost. A run is a file in test/soak/runs.
+ * Prints the counts; exits with 1 if anything was lost. A run is a file in test/soak/runs.
  */
 
 import { readdirSync } from 'node:fs'
@@ -39,11 +39,11 @@ if (values.list) {
   const runs = new Map<string, Soak>()
   for (const name of positionals.length > 0 ? positionals : known)
     runs.set(name, (await import(new URL(`${name}.ts`, folder).href)).run)
-  const given = {
+  const options = {
     times: (count: number) => Math.max(1, Math.round(count * scale)),
     progress: (line: string) => console.error(line),
     minutes,
     seed,
   }
-  process.exitCode = (await runSoaks(runs, given, console.log)) ? 0 : 1
+  process.exitCode = (await runSoaks(runs, options, console.log)) ? 0 : 1
 }

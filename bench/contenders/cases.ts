@@ -1,20 +1,19 @@
 /**
- * Runs a contender's in-process cases when the runner asks: CPU time per call, one call after the other.
+ * Runs a contender's in-process cases at the runner's request: CPU time per call, one call after the other.
  *
- * CPU time of the whole process, so that garbage collection on other threads counts and a busy machine does
- * not. All cases of a contender share a process: what differs between them is then the work, not the luck of
- * one compilation.
+ * It measures CPU time of the whole process, so that garbage collection on other threads counts and a busy machine does
+ * not. All cases of a contender share a process, so that they differ in the work and not in one compilation.
  */
 import { performance } from 'node:perf_hooks'
 
 export interface Case {
   /** One call, from the text of a message to the text (or object) of its answer. */
   readonly call: () => unknown
-  /** What the answer must hold, or the contender is not measured. */
+  /** A text that the answer must contain; otherwise the contender is not measured. */
   readonly expect: string
 }
 
-/** Reading one character makes V8 join a string made of pieces, as writing it to a socket would. */
+/** Reads one character, so that V8 flattens a concatenated string, as writing it to a socket would. */
 const use = (answer: unknown): number => (typeof answer === 'string' ? answer.charCodeAt(0) : 0)
 
 async function check(name: string, { call, expect }: Case): Promise<void> {
@@ -23,7 +22,7 @@ async function check(name: string, { call, expect }: Case): Promise<void> {
   if (!text?.includes(expect)) throw new Error(`${name} answers ${String(text).slice(0, 200)}`)
 }
 
-/** Microseconds of CPU per call. The batch grows until looking at the clock costs nothing. */
+/** Returns microseconds of CPU per call. The batch grows until reading the clock costs nothing. */
 async function measure(call: () => unknown, durationMs: number): Promise<number> {
   let calls = 0
   let batch = 1
@@ -47,7 +46,7 @@ export interface Question {
   readonly durationMs: number
 }
 
-/** A case that fails ends the run: its figure would be missing from the table. */
+/** A failing case ends the run, because its figure would be missing from the table. */
 function abort(thrown: unknown): void {
   console.error(thrown)
   process.exit(1)

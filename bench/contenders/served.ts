@@ -1,13 +1,13 @@
 /**
- * What an HTTP contender tells the runner: where it listens and, on request, the CPU time it has used.
+ * Reports to the runner where an HTTP contender listens and, on request, the CPU time it has used.
  *
- * The channel also ends the process: a runner that dies leaves no servers behind.
+ * The channel also ends the process, so that a runner that dies leaves no servers behind.
  */
 
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `headers` is what its requests must bring besides. */
+/** `headers` are required in its requests. */
 export function reportUrl(url: string, headers: Record<string, string> = {}): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()

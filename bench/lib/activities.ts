@@ -1,6 +1,6 @@
-/** A year of sport, made up but always the same: what a fitness server answers with. */
+/** A made-up year of sport, always the same, as a fitness server returns it. */
 
-/** A spread without randomness, so that two runs count the same tokens. */
+/** Spreads values without randomness, so that two runs count the same tokens. */
 const spread = (i: number, from: number, to: number): number => from + ((i * 7919) % 1009) * ((to - from) / 1009)
 const round = (value: number, digits = 0): number => Number(value.toFixed(digits))
 
@@ -8,7 +8,7 @@ const types = ['ride', 'run', 'swim', 'hike', 'walk']
 const places = ['Prague', 'Brno', 'Ostrava', 'Plzeň', 'Olomouc', 'Liberec']
 const minute = 60_000
 
-/** One row of plain values each. */
+/** One row of plain values per activity. */
 export const flat = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
     id: 9_000_000_000 + i * 13_577,
@@ -27,7 +27,7 @@ export const flat = (count: number) =>
     city: places[i % places.length] ?? '',
   }))
 
-/** The same values as an API gives them: grouped, and every activity has every group. */
+/** The same values as an API returns them: grouped, and every activity has every group. */
 export const nested = (count: number) =>
   flat(count).map(
     ({ id, type, name, started, distanceM, movingS, elevationM, heartRateAvg, heartRateMax, ...start }) => ({
@@ -41,7 +41,7 @@ export const nested = (count: number) =>
     }),
   )
 
-/** The same again with what real data has: groups that some lack, and a list in each. */
+/** The same values with the irregularities of real data: missing groups, and a list in each activity. */
 export const ragged = (count: number) =>
   nested(count).map(({ heartRate, ...activity }, i) => ({
     ...activity,

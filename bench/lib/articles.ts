@@ -1,6 +1,6 @@
 /**
- * A made-up knowledge base, the same in every run: words fall as they do in prose (Zipf), a third of them the small ones
- * that every text has, and each article has a subject it keeps coming back to.
+ * A made-up knowledge base, the same in every run. Words follow Zipf's law as in prose, a third of them are common
+ * small words, and each article repeats its subject.
  */
 
 export interface MadeArticle {
@@ -20,7 +20,7 @@ const small =
 const vocabularySize = 30_000
 const collections = ['concepts', 'patterns', 'practices']
 
-/** The same numbers every time. */
+/** A seeded generator: the same numbers every time. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -31,7 +31,7 @@ function createRandom(seed: number): () => number {
 
 export interface Library {
   readonly articles: readonly MadeArticle[]
-  /** What somebody may type to find one of them: two to four of its words, one in five misspelt. */
+  /** Queries for one of them: two to four of its words, one in five misspelt. */
   readonly queries: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export function makeLibrary(count: number, queries: number): Library {
     made.add(word)
   }
   const vocabulary = [...made]
-  /** Rank n with a weight of 1/n: the inverse of its sum is exponential. */
+  /** Picks rank n with a weight of 1/n: the inverse of its sum is exponential. */
   const zipf = (): string => vocabulary[Math.floor(Math.exp(random() * Math.log(vocabularySize))) - 1] ?? ''
   const prose = (words: number, subject: readonly string[]): string =>
     Array.from({ length: words }, () => {

@@ -1,22 +1,22 @@
 /**
- * A forked script that is asked one thing at a time over its channel.
+ * A forked script that answers one request at a time over its channel.
  *
- * A child that ends or stays silent fails the question with its name and its last words, so that one broken
- * contender costs its own row and not the run.
+ * If a child ends or stays silent, the request fails with its name and its last output, so that a broken contender
+ * costs its own row and not the run.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface Child {
-  /** The next message from the child; with a question, its answer. The caller knows the shape of its own script. */
+  /** Returns the next message from the child; with a question, its answer. The caller knows the type. */
   ask<Reply>(question?: unknown): Promise<Reply>
   close(): void
 }
 
 const silentAfterMs = 60_000
 
-/** Logs go nowhere: a library that writes a line per request still pays for the line, but no reader takes a core. */
+/** Logs are discarded: a library that writes a line per request still pays for the line, but no reader uses a core. */
 const { BENCH_LOGS } = process.env
 export const logs = BENCH_LOGS ? 'inherit' : 'ignore'
 

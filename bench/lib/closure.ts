@@ -1,8 +1,8 @@
 /**
- * What `npm install` of some packages brings along: the closure of their dependencies as they lie on disk.
+ * Computes what `npm install` of some packages brings: the closure of their dependencies on disk.
  *
- * Required peers count, since npm installs them; optional ones do not. A package of this workspace counts as
- * it would be published, not with its sources, tests and caches.
+ * Required peers count, because npm installs them; optional ones do not. A package of this workspace counts as it would
+ * be published, without its sources, tests and caches.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
@@ -52,7 +52,7 @@ function sizeAsPublished(folder: string): number {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const [packed]: { unpackedSize: number }[] = JSON.parse(printed.toString())
-  if (!packed) throw new Error(`npm pack says nothing about ${folder}`)
+  if (!packed) throw new Error(`npm pack returned nothing for ${folder}`)
   return packed.unpackedSize
 }
 

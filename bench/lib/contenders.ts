@@ -1,7 +1,7 @@
 /**
- * Who takes part, the newest protocol revision each one speaks, and what a user of it installs and imports.
+ * The contenders, the newest protocol revision of each, and what its users install and import.
  *
- * The revision decides the form of the messages: nobody is sent a form it would refuse.
+ * The revision decides the form of the messages, so that no contender gets a form that it would refuse.
  */
 import type { Revision } from './messages.ts'
 
@@ -29,11 +29,11 @@ export const revisions: Record<Contender, Revision> = {
 }
 
 export interface Install {
-  /** What is installed: the library in the parts an HTTP server needs, without Zod and fetch adapters. */
+  /** The installed packages: the parts of the library that an HTTP server needs, without Zod and fetch adapters. */
   readonly packages: readonly string[]
   /** Its main entry. */
   readonly entry: readonly string[]
-  /** Everything an HTTP server on Node imports before its first request, Zod aside. */
+  /** Everything that an HTTP server on Node imports before its first request, except Zod. */
   readonly http: readonly string[]
 }
 
@@ -65,6 +65,6 @@ export const installs: Partial<Record<Contender, Install>> = {
   },
 }
 
-/** The script of a contender for one section. */
+/** Returns the script of a contender for one section. */
 export const scriptOf = (contender: Contender, section: string): URL =>
   new URL(`../contenders/${contender}/${section}.ts`, import.meta.url)

@@ -1,6 +1,4 @@
-/**
- * How figures are gathered and handed on: medians of interleaved rounds, tables for people, goals for both.
- */
+/** Collects and reports figures: medians of interleaved rounds, tables for people, goals for both. */
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)
@@ -14,7 +12,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[]
 }
 
-/** A figure the project promised, and what came out. `undefined` where it could not be measured. */
+/** A figure that the project promised, and the result. `undefined` if it could not be measured. */
 export interface Goal {
   readonly figure: string
   readonly atLeast?: number
@@ -24,7 +22,7 @@ export interface Goal {
 }
 
 export interface Section {
-  /** Contender → figure, for programs. */
+  /** Maps contender to figure, for programs. */
   readonly figures: Record<string, unknown>
   readonly tables: readonly Table[]
   readonly goals: readonly Goal[]
@@ -35,18 +33,18 @@ export const reached = ({ atLeast, atMost, measured }: Goal): boolean =>
   (atLeast === undefined || measured >= atLeast) &&
   (atMost === undefined || measured <= atMost)
 
-/** A/B, or `undefined` when either is missing. */
+/** Returns A/B, or `undefined` if either is missing. */
 export const ratio = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined || b === 0 ? undefined : a / b
 
-/** Digits that matter: 23 456, 234, 23.4, 2.34, 0.234. */
+/** Formats with significant digits: 23 456, 234, 23.4, 2.34, 0.234. */
 export function formatNumber(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3
   return value.toFixed(digits).replace(/\B(?=(\d{3})+$)/g, ' ')
 }
 
-/** For programs: a whole number, or `null` where nothing was measured. */
+/** Returns an integer for programs, or `null` if nothing was measured. */
 export const formatInteger = (value: number | undefined): number | null =>
   value === undefined ? null : Math.round(value)
 
@@ -54,8 +52,8 @@ export const formatFactor = (value: number | undefined): string =>
   value === undefined ? '–' : `${formatNumber(value)}×`
 
 /**
- * Asks every contender once per round, in turn, so that a slow minute of the machine falls on all alike.
- * Who fails is named on stderr and leaves the race.
+ * Measures every contender once per round, in turn, so that a slow minute of the machine affects all alike. A failing
+ * contender is named on stderr and removed.
  */
 export async function interleave<Name extends string, Sample>(
   names: readonly Name[],
@@ -76,7 +74,7 @@ export async function interleave<Name extends string, Sample>(
   return samples
 }
 
-/** stdout belongs to the result. */
+/** stdout is for the result, so progress goes to stderr. */
 export const progress = (line: string): void => {
   process.stderr.write(`${line}\n`)
 }

@@ -1,9 +1,9 @@
 /**
- * The load on the HTTP contenders: a process of its own, keep-alive sockets, one request in flight on each.
+ * The load on the HTTP contenders: a separate process with keep-alive sockets, one request in flight on each.
  *
- * It speaks to raw sockets because a general client costs more CPU than the floor it is meant to measure.
- * Every answer is checked for its status and its text; its own busy share travels with the result, so a
- * reader sees whether the server or the load was the limit.
+ * It uses raw sockets, because a general client costs more CPU than the floor that it should measure. Every answer is
+ * checked for its status and its text. The result contains the load's own busy share, so that a reader sees whether the
+ * server or the load was the limit.
  */
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -22,11 +22,11 @@ export interface Failed {
 export interface Load {
   readonly perSecond: number
   readonly requests: number
-  /** Answers with another status or text, and connections the server closed under way. */
+  /** Answers with another status or text, and connections that the server closed during a request. */
   readonly wrong: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Share of the time in which this process had work: at 1 the load, not the server, is the limit. */
+  /** The share of the time in which this process was busy: at 1 the load, not the server, is the limit. */
   readonly busy: number
 }
 

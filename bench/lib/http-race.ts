@@ -1,8 +1,8 @@
 /**
- * A race over HTTP: every contender in a process of its own, the load in another, rounds in turn.
+ * A race over HTTP: every contender in its own process, the load in another, rounds in turn.
  *
- * Requests per second with the server's core saturated, next to the CPU one request costs the server, which
- * moves less when the machine is busy with something else.
+ * It measures requests per second with the server's core saturated, and the CPU time per request, which depends less on
+ * other work of the machine.
  */
 import { startChild } from './child.ts'
 import { type Contender, revisions, scriptOf } from './contenders.ts'
@@ -10,7 +10,7 @@ import { formatNumber, interleave, median, progress, ratio } from './figures.ts'
 import type { Failed, Job, Load } from './http-load.ts'
 import { callMessage, echoText, httpHeaders } from './messages.ts'
 
-/** Enough that the server's core is the limit. */
+/** Enough connections to saturate the server's core. */
 const many = 32
 const warmUpMs = 3_000
 const roundMs = 600
@@ -23,7 +23,7 @@ interface Served {
   readonly headers: Record<string, string>
 }
 
-/** A contender that answers something else is faster for the wrong reason. */
+/** Checks the answer, because a contender that answers something else would be faster for the wrong reason. */
 async function check(name: Contender, { url, headers }: Served): Promise<void> {
   const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) })
   const text = await response.text()
@@ -39,12 +39,12 @@ interface Sample extends Load {
 }
 
 export interface Race {
-  /** The median of a contender's rounds; `undefined` for one that left the race. */
+  /** The median of a contender's rounds; `undefined` for a contender that was removed. */
   of(name: Contender, pick: (sample: Sample) => number): number | undefined
   rate(name: Contender): number | undefined
   readonly notes: readonly string[]
   readonly columns: readonly string[]
-  /** What `columns` name, of one contender. */
+  /** The values of `columns` for one contender. */
   row(name: Contender): readonly string[]
 }
 
@@ -73,9 +73,9 @@ export async function race(section: string, names: readonly Contender[], connect
   }
 
   async function warmUp(name: Contender) {
-    const told = await children.get(name)?.ask<Served>()
-    if (!told) throw new Error('never started')
-    const server = { url: told.url, headers: { ...httpHeaders('tools/call', revisions[name]), ...told.headers } }
+    const served = await children.get(name)?.ask<Served>()
+    if (!served) throw new Error('never started')
+    const server = { url: served.url, headers: { ...httpHeaders('tools/call', revisions[name]), ...served.headers } }
     await check(name, server)
     servers.set(name, server)
     return drive(name, warmUpMs)
@@ -107,10 +107,10 @@ function toRace(connections: number, of: Race['of']): Race {
     notes: [
       `${connections} keep-alive connection${connections === 1 ? '' : 's'}, median of ${rounds} rounds of ${roundMs / 1_000} s`,
       connections < many
-        ? 'so few leave the server idle between two requests: the time of a turn around the wire, not the most it can do'
+        ? 'so few leave the server idle between two requests: this is the round-trip time, not the maximum throughput'
         : 'busy, as share of a core: the server should be near 1 or above, the load well below',
       ...(connections === many && floorBusy < 0.9
-        ? [`the floor got ${formatNumber(floorBusy)} of a core: other work was running, and ratios flatter the slower`]
+        ? [`the floor got ${formatNumber(floorBusy)} of a core: other work was running, and ratios favour the slower`]
         : []),
     ],
     columns: ['req/s', 'of floor', 'CPU µs/req', 'p50 ms', 'p99 ms', 'server busy', 'load busy'],

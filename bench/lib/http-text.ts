@@ -6,7 +6,10 @@ export interface Post {
   readonly body: string
 }
 
-/** A response is whole when its declared length, or the last chunk, is there. One at a time per socket. */
+/**
+ * Returns whether a response is complete: its declared length, or the last chunk, has arrived. One at a time per
+ * socket.
+ */
 export function isComplete(text: string): boolean {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return false

@@ -1,7 +1,6 @@
 /**
- * Memories with questions whose answers are known, for measuring what a search finds. Each fact is asked for three times:
- * in its own words, in words of the same meaning, and by a name or number that only it has. Among a few thousand facts
- * that share its words.
+ * Memories with questions whose answers are known, to measure what a search finds. Each fact is queried three times: in
+ * its own words, in synonyms, and by a name or number that only it has. A few thousand other facts share its words.
  */
 import { synonymGroups } from '../../test/kit/generators/synonyms.ts'
 import { createRandom, memories } from './memories.ts'
@@ -20,7 +19,7 @@ export function labelled(facts: number, noise: number): LabelledSet {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const texts: string[] = []
   const questions: LabelledSet['questions'][number][] = []
-  // Two meanings together are asked for once only, so that there is one right answer.
+  // Each pair of meanings is used once, so that there is one right answer.
   const asked = new Set<string>()
   while (texts.length < facts) {
     const [first, second] = [pick(synonymGroups), pick(synonymGroups)]

@@ -1,13 +1,13 @@
 /**
- * Memories as agents write them: decisions, preferences, findings, appointments; two to five sentences about people,
- * parts of a system and numbers. Words follow Zipf's law, and new names keep turning up, as in real notes. The same
- * seed gives the same memories.
+ * Memories as agents write them: decisions, preferences, findings and appointments, two to five sentences about people,
+ * systems and numbers. Words follow Zipf's law, and new names keep appearing, as in real notes. The same seed gives the
+ * same memories.
  */
 
 export interface Generated {
   readonly text: string
   readonly tags: readonly string[]
-  /** Words a person would ask by: what the memory is about. */
+  /** The words of the memory's subject, which a person would search for. */
   readonly subject: readonly string[]
 }
 
@@ -22,11 +22,11 @@ export function createRandom(seed: number): () => number {
 }
 
 const syllables = 'ba ka lo mi ter ban den pro sul ver zo ni ra con tes dra pel qui mon fal gri sta lu ven'.split(' ')
-/** A word of its own for every number, short ones first. */
+/** Returns a unique word for every number, short ones first. */
 function wordFor(rank: number): string {
   let word = ''
-  for (let left = rank + syllables.length; left > 0; left = Math.floor(left / syllables.length))
-    word += syllables[left % syllables.length]
+  for (let rest = rank + syllables.length; rest > 0; rest = Math.floor(rest / syllables.length))
+    word += syllables[rest % syllables.length]
   return word
 }
 
@@ -40,11 +40,11 @@ const cumulative: number[] = []
   }
 }
 function zipf(random: () => number): string {
-  const wanted = random() * (cumulative.at(-1) ?? 0)
+  const target = random() * (cumulative.at(-1) ?? 0)
   let [low, high] = [0, vocabulary - 1]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((cumulative[middle] ?? 0) < wanted) low = middle + 1
+    if ((cumulative[middle] ?? 0) < target) low = middle + 1
     else high = middle
   }
   return wordFor(low)
@@ -92,7 +92,7 @@ export function* memories(count: number, seed: number): Generator<Generated> {
   }
 }
 
-/** Questions about what is there: two to four words of one memory, half of them as a sentence. */
+/** Returns questions about existing memories: two to four words of one memory, half of them as a sentence. */
 export function questions(count: number, from: readonly Generated[], seed: number): readonly string[] {
   const random = createRandom(seed)
   return Array.from({ length: count }, (_, at) => {

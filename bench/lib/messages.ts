@@ -1,13 +1,13 @@
 /**
- * The messages every contender is asked, in the form its newest protocol revision wants.
+ * The messages for every contender, in the form of its newest protocol revision.
  *
- * One place, so that no contender answers an easier question than the others. `hello world` is what
- * every answer must hold; a contender that does not say it is not measured.
+ * They are in one file, so that no contender gets an easier question. Every answer must contain `hello world`;
+ * otherwise the contender is not measured.
  */
 
 export const echoText = 'hello world'
 
-/** The newest revision a contender speaks. From 2026-07-28 on every request carries its own envelope. */
+/** The newest revision of a contender. From 2026-07-28 on every request carries its own envelope. */
 export type Revision = '2025-06-18' | '2025-11-25' | '2026-07-28'
 
 const envelope = {
@@ -29,7 +29,7 @@ export const callMessage = (revision: Revision, id = 1): string =>
 
 export const listMessage = (revision: Revision, id = 1): string => request('tools/list', {}, revision, id)
 
-/** What a pipe of an earlier revision must hear before its first call. */
+/** Returns the messages that a stdio server of an earlier revision needs before its first call. */
 export const openingMessages = (revision: Revision): readonly string[] =>
   revision === '2026-07-28'
     ? []

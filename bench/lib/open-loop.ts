@@ -1,7 +1,9 @@
 /**
- * Load that does not wait: so many requests a second, whatever becomes of them, as a crowd of clients would send.
+ * An open-loop load: a fixed number of requests per second, independent of the answers, as a crowd of clients sends
+ * them.
  *
- * Each is timed from the moment it was due, so that a server, or a sender, that falls behind does not look faster for it.
+ * Each request is timed from the moment it was due, so that a server or a sender that falls behind does not look
+ * faster.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -9,7 +11,7 @@ import { performance } from 'node:perf_hooks'
 import { isComplete, type Post, requestText } from './http-text.ts'
 
 export interface OpenJob extends Post {
-  /** In the text of every answer that counts. */
+  /** A text that every valid answer contains. */
   readonly expect: string
   readonly perSecond: number
   readonly durationMs: number
@@ -22,16 +24,16 @@ export interface Latencies {
 }
 export interface OpenLoad {
   readonly sent: number
-  /** Answers that came while requests were being sent, a second. */
+  /** Answers per second that arrived during the sending. */
   readonly goodput: number
   readonly accepted: Latencies
   /** Answered with 503 or 429. */
   readonly shed: Latencies
-  /** Anything else, connections that broke included. */
+  /** Everything else, including broken connections. */
   readonly wrong: number
 }
 
-/** Opened before the first request; more where these are not enough. */
+/** Connections opened before the first request; more are opened if needed. */
 const connections = 100
 
 interface Connection {
@@ -48,7 +50,7 @@ async function load(job: OpenJob): Promise<OpenLoad> {
   let [sent, under, wrong, inTime] = [0, 0, 0, 0]
   let running = true
 
-  function hear(line: Connection, text: string): void {
+  function receive(line: Connection, text: string): void {
     line.received += text
     if (!isComplete(line.received)) return
     const tookMs = performance.now() - line.dueAt
@@ -67,14 +69,14 @@ async function load(job: OpenJob): Promise<OpenLoad> {
     const line: Connection = { socket, dueAt: 0, received: '' }
     socket.setNoDelay(true)
     socket.setEncoding('latin1')
-    socket.on('data', (text: string) => hear(line, text))
+    socket.on('data', (text: string) => receive(line, text))
     socket.on('error', () => {
       wrong++
       under--
     })
     return line
   }
-  // Clients keep their connections: making them all in the first moment is another story.
+  // Clients keep their connections, and opening all of them at once is another scenario.
   const ready = Array.from({ length: connections }, open)
   await Promise.all(ready.map(({ socket }) => once(socket, 'connect')))
   idle.push(...ready)
@@ -93,14 +95,14 @@ async function load(job: OpenJob): Promise<OpenLoad> {
         sent++
         under++
       }
-      // Not at once again: the server needs the core more than we need to be punctual.
+      // Not immediately: the server needs the core more than this load needs to be punctual.
       setTimeout(step, 1)
     }
     step()
   })
   running = false
   const seconds = (performance.now() - begin) / 1_000
-  // What is under way may come to its end; what never does is wrong.
+  // Requests in flight may finish; those that never do count as wrong.
   for (let tries = 0; under > 0 && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
   for (const { socket } of idle) socket.destroy()
   return {

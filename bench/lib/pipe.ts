@@ -1,8 +1,8 @@
 /**
  * A stdio server and the load on it: a bounded window of messages in flight, refilled as answers arrive.
  *
- * Ids never repeat, because a server may refuse a second request under an id that is still in flight. Answers
- * are counted twice, by line and by text: a round in which the two differ is thrown away.
+ * Ids never repeat, because a server may refuse a second request under an id that is in flight. Answers are counted
+ * twice, by line and by text; a round in which the two differ is discarded.
  */
 import { spawn } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
@@ -12,7 +12,7 @@ import { callMessage, echoText, openingMessages, type Revision } from './message
 
 export interface Round {
   readonly perSecond: number
-  /** Share of the time in which this process had work: at 1 the load, not the server, is the limit. */
+  /** The share of the time in which this process was busy: at 1 the load, not the server, is the limit. */
   readonly busy: number
 }
 
@@ -31,7 +31,7 @@ function count(text: string, part: string): number {
 
 export async function openPipe(script: URL, revision: Revision, window: number): Promise<Pipe> {
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ['pipe', 'pipe', logs] })
-  // A server that is gone is noticed by the wait below; the broken pipe itself says nothing more.
+  // The wait below notices a server that has ended; the broken pipe adds nothing.
   child.stdin.on('error', () => {})
   child.stdout.setEncoding('latin1')
 
@@ -50,7 +50,7 @@ export async function openPipe(script: URL, revision: Revision, window: number):
       })
     })
 
-  // The message is cut around its id, so that the load prints no JSON of its own.
+  // The message is split around its id, so that the load does not have to print JSON.
   const [head = '', tail = ''] = `${callMessage(revision, -1)}\n`.split('-1', 2)
   let id = 0
   const messages = (amount: number): string => {

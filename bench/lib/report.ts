@@ -1,9 +1,7 @@
-/**
- * The result as people read it: aligned tables, then the promised figures with reached or not.
- */
+/** Prints the result for people: aligned tables, then the promised figures with reached or not. */
 import { formatNumber, type Goal, reached, type Table } from './figures.ts'
 
-/** First column to the left, figures to the right: digits then stand under digits. */
+/** Aligns the first column left and figures right, so that digits line up. */
 function align(rows: readonly (readonly string[])[], left: number): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows
@@ -17,7 +15,7 @@ function align(rows: readonly (readonly string[])[], left: number): string {
     .join('\n')
 }
 
-/** Columns of words: those in which some cell below the heading starts with a letter. */
+/** Counts the text columns: those in which a cell below the heading starts with a letter. */
 const wordColumns = ({ rows }: Table): number => {
   const isWord = (column: number) => rows.some((row) => /^[a-z]/i.test(row[column] ?? ''))
   let column = 1

@@ -1,8 +1,8 @@
 /**
- * The tools every contender defines: `echo`, and as many neighbours as a case asks for.
+ * The tools that every contender defines: `echo`, and as many other tools as a case needs.
  *
- * Schemas are made anew for each tool, as they are in a real server, so that no library gains by
- * caching on one shared schema object.
+ * Schemas are created anew for each tool, as in a real server, so that no library gains from caching one shared schema
+ * object.
  */
 import * as z from 'zod'
 
@@ -14,7 +14,7 @@ export interface ToolShape {
   readonly schema: ReturnType<typeof echoSchema>
 }
 
-/** `echo` first, then `neighbour_1` and on, `count` in all. */
+/** Returns `count` tools: `echo` first, then `neighbour_1` and so on. */
 export const toolShapes = (count: number): readonly ToolShape[] =>
   Array.from({ length: count }, (_, index) => ({
     name: index === 0 ? 'echo' : `neighbour_${index}`,

@@ -1,10 +1,12 @@
-/** A worker as an edge deployment uploads it: bundled and minified by esbuild as Wrangler does it with Node compatibility. */
+/**
+ * A worker as an edge deployment uploads it: bundled and minified by esbuild, like Wrangler with Node compatibility.
+ */
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
 
 /**
- * What a worker with one Zod tool may weigh, in thousands of bytes, gzipped. It was 50: the checks of what tools return, of
- * what wrong arguments cost and of what a handshake keeps are in every worker.
+ * The size limit of a worker with one Zod tool, in thousands of bytes, gzipped. It was 50 before every worker got the
+ * checks of results, of the cost of wrong arguments and of the state of a handshake.
  */
 export const maxKilobytes = 51
 

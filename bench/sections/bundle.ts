@@ -1,4 +1,4 @@
-/** A worker for workerd with one Zod tool: what an edge deployment uploads. */
+/** A worker for workerd with one Zod tool, as an edge deployment uploads it. */
 import { fileURLToPath } from 'node:url'
 import { type Contender, scriptOf } from '../lib/contenders.ts'
 import { formatFactor, formatNumber, interleave, progress, ratio, type Section } from '../lib/figures.ts'

@@ -1,6 +1,6 @@
 /**
- * The time figures the five source documents promise, beside ours. Printed, not judged: the
- * first call of a process pays for compiling the code, and how much depends on the machine.
+ * The time figures that the five source documents promise, beside ours. They are printed, not judged: the first call of
+ * a process pays for compilation, which depends on the machine.
  */
 import type { Timing } from '../contenders/sluice/documents.ts'
 import { startChild } from '../lib/child.ts'

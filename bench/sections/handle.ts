@@ -1,6 +1,4 @@
-/**
- * CPU per call inside the process: no sockets, so what is left is the runtime itself.
- */
+/** CPU time per call in process: without sockets, only the runtime is measured. */
 import type { Question } from '../contenders/cases.ts'
 import { type Child, startChild } from '../lib/child.ts'
 import { type Contender, scriptOf } from '../lib/contenders.ts'
@@ -38,10 +36,10 @@ export async function handle(): Promise<Section> {
       return taken && median(taken)
     }
 
-    /** The cheaper of the two ways SDK v2 documents: the harder rival. */
+    /** The cheaper of the two forms that SDK v2 documents, which is the harder rival. */
     const rivalList = [us('sdk-v2', 'list-200'), us('sdk-v2', 'fetch-list-200')]
       .filter((value) => value !== undefined)
-      .reduce<number | undefined>((least, value) => Math.min(least ?? value, value), undefined)
+      .reduce<number | undefined>((min, value) => Math.min(min ?? value, value), undefined)
     const floorOf = (item: string) => us('floor', item.includes('list') ? 'list-200' : 'call')
     const row = (label: string, name: Contender, item: string, rival: number | undefined) => [
       label,
@@ -62,7 +60,7 @@ export async function handle(): Promise<Section> {
           title: 'handle: tools/call in process, from the text of the message, CPU µs per call',
           notes: [
             'sdk-v2 in memory: one server, connected once; sdk-v2 fetch: its HTTP handler, a server per request',
-            'of floor: times the cost of the floor; vs sdk-v2: times cheaper than its cheaper way',
+            'of floor: times the cost of the floor; vs sdk-v2: times cheaper than its cheaper form',
           ],
           columns: ['', 'µs', 'of floor', 'vs sdk-v2'],
           rows: [

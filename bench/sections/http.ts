@@ -5,7 +5,7 @@ import { race } from '../lib/http-race.ts'
 
 const names: readonly Contender[] = ['floor', 'sluice', 'sluice-full', 'sdk-v2', 'sdk-v1', 'mcp-lite', 'tmcp']
 
-/** Who has few clients at a time: no promise, but nobody should have to guess. */
+/** Few clients at a time. This is not a promised figure, but a common question. */
 const fewConnections: readonly number[] = [1, 4]
 const compared: readonly Contender[] = ['floor', 'sluice', 'sdk-v2']
 
@@ -24,7 +24,7 @@ export async function http(): Promise<Section> {
         title: 'http: tools/call, one Zod tool, requests per second',
         notes: [
           ...table.notes,
-          'sluice-full: JWT, tenant, gate, limits, slots, scopes, log to a file, metrics; sdk-v2 and the rest with none of it',
+          'sluice-full: JWT, tenant, admission, limits, concurrency, scopes, log to a file, metrics; sdk-v2 and the rest with none of it',
         ],
         columns: ['', 'revision', 'vs sdk-v2', ...table.columns],
         rows: names.map((name) => [

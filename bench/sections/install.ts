@@ -1,6 +1,4 @@
-/**
- * What a library costs before its first request: packages, megabytes, and the time its import adds to Node.
- */
+/** The cost of a library before its first request: packages, megabytes, and the time that its import adds to Node. */
 import { spawnSync } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +9,7 @@ import { formatFactor, formatNumber, interleave, median, progress, ratio, type S
 const bench = fileURLToPath(new URL('..', import.meta.url))
 const rounds = 15
 
-/** Plain JavaScript on the command line: a TypeScript file would add the cost of stripping its types. */
+/** Runs plain JavaScript from the command line, because a TypeScript file would add the cost of stripping its types. */
 function startMs(imports: readonly string[]): number {
   const code = imports.map((name) => `import ${JSON.stringify(name)};`).join('')
   const startedAt = performance.now()
@@ -56,7 +54,7 @@ export async function install(): Promise<Section> {
         title: 'install: packages and size with dependencies, import time over bare Node',
         notes: [
           `bare Node starts in ${formatNumber(bareMs)} ms; median of ${rounds} starts each`,
-          'entry: the main entry alone; for HTTP: all that a server on node:http imports, Zod aside',
+          'entry: the main entry alone; for HTTP: everything that a server on node:http imports, except Zod',
           'packages and size: the library, without Zod where it does not bring it and without fetch adapters',
         ],
         columns: ['', 'packages', 'MB', 'entry ms', 'for HTTP ms', 'vs sdk-v2'],

@@ -1,6 +1,6 @@
 /**
- * Ten times the capacity, offered in an open loop to a tool of 20 ms behind a gate of ten: what still gets done, how soon
- * the rest is refused, and whether those who got in notice.
+ * Ten times the capacity, offered in an open loop to a tool of 20 ms with ten concurrent calls. It measures the
+ * goodput, the time of a refusal, and the latency of admitted calls.
  */
 import { startChild } from '../lib/child.ts'
 import { formatNumber, median, progress, ratio, type Section } from '../lib/figures.ts'
@@ -9,7 +9,7 @@ import { callMessage, echoText, httpHeaders } from '../lib/messages.ts'
 import type { OpenJob, OpenLoad } from '../lib/open-loop.ts'
 
 const capacity = 500
-/** Of the capacity: hardly anything, as much as there is, ten times that. */
+/** Shares of the capacity: almost idle, exactly full, ten times too much. */
 const offers = { unloaded: 0.1, full: 1, overload: 10 } as const
 type Offer = keyof typeof offers
 const roundMs = 2_000
@@ -66,7 +66,7 @@ export async function overload(): Promise<Section> {
       ],
       goals: [
         {
-          figure: 'overload, done at ten times the capacity, of the peak',
+          figure: 'overload, goodput at ten times the capacity, of the peak',
           atLeast: 0.8,
           unit: '',
           measured: ratio(goodput('overload'), peak),
@@ -78,7 +78,7 @@ export async function overload(): Promise<Section> {
           measured: of('overload', ({ shed }) => shed.p99Ms),
         },
         {
-          figure: 'overload, who got in waits, times unloaded (p99)',
+          figure: 'overload, latency of admitted calls, times unloaded (p99)',
           atMost: 2,
           unit: '×',
           measured: ratio(

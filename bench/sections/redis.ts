@@ -1,4 +1,4 @@
-/** The full stack with the limits of every call on a real Redis, beside the same in memory and the floor. */
+/** The full stack with all rate limits on a real Redis, beside the same in memory and the floor. */
 import { startRedis } from '../../test/kit/processes/redis.ts'
 import type { Contender } from '../lib/contenders.ts'
 import { formatInteger, ratio, type Section } from '../lib/figures.ts'
@@ -7,7 +7,7 @@ import { race } from '../lib/http-race.ts'
 const names: readonly Contender[] = ['floor', 'sluice-full', 'sluice-redis']
 
 export async function redis(): Promise<Section> {
-  // As most are run: what a limiter loses in a power cut is a second of counting.
+  // The usual setting: a power cut loses one second of a limiter's counts.
   const server = await startRedis(['--appendfsync', 'everysec'])
   process.env['BENCH_REDIS'] = server.url
   try {
@@ -17,7 +17,7 @@ export async function redis(): Promise<Section> {
       tables: [
         {
           title: 'redis: tools/call over HTTP, the full stack with its limits on Redis',
-          notes: [...notes, 'Redis is on the same machine, and takes its share of the cores'],
+          notes: [...notes, 'Redis runs on the same machine, and uses a part of its cores'],
           columns: ['', ...columns],
           rows: names.map((name) => [name, ...row(name)]),
         },

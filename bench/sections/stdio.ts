@@ -1,6 +1,4 @@
-/**
- * `tools/call` over stdio: pipelined messages per second, the load in this process, each server in its own.
- */
+/** `tools/call` over stdio: pipelined messages per second, with the load in this process and each server in its own. */
 import { type Contender, revisions, scriptOf } from '../lib/contenders.ts'
 import {
   formatFactor,

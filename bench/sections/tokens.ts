@@ -1,7 +1,7 @@
 /**
- * What a year of activities costs a model in tokens: TOON against compact and pretty JSON, as flat rows, as nested
- * objects that are all alike and as ones that are not. Counted in the text block alone, which is what most clients hand to
- * the model, and in the whole result, where `structuredContent` stays JSON.
+ * The cost of a year of activities in tokens: TOON against compact and pretty JSON, as flat rows, as uniform nested
+ * objects and as irregular ones. Counted in the text block alone, which most clients pass to the model, and in the
+ * whole result, where `structuredContent` stays JSON.
  */
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -15,9 +15,9 @@ import { formatNumber, progress, type Section } from '../lib/figures.ts'
 const count = 400
 const shapes = {
   'flat rows': flat(count),
-  'nested, all alike': nested(count),
+  'nested, uniform': nested(count),
   'nested, as dotted columns': dotted(count),
-  'nested, not alike, with lists': ragged(count),
+  'nested, irregular, with lists': ragged(count),
 }
 
 interface Result {
@@ -28,7 +28,7 @@ interface Cost {
   readonly whole: number
 }
 
-/** Through a real server, so that the whole result is what goes over the wire. */
+/** Runs a real server, so that the whole result is the one on the wire. */
 async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
   const year = tool({ name: 'year', description: 'A year of activities', format: toon, run: () => ({ activities }) })
   const server = createServer(defineServer({ name: 'fitness', version: '1', tools: [year] }))
@@ -85,9 +85,9 @@ export async function tokens(): Promise<Section> {
       {
         title: `tokens: ${count} activities of a year, o200k_base, against compact JSON of the same shape`,
         notes: [
-          'the encoder itself folds groups that every row has into the header, so dotted columns of our own are not needed',
-          'rows that differ in their fields or hold lists fall back to an indented list: do not use TOON for those',
-          'the whole result has structuredContent as well: TOON pays where the client hands the model the text alone',
+          'the encoder itself folds groups that every row has into the header, so dotted columns are not needed',
+          'rows that differ in their fields or contain lists fall back to an indented list: do not use TOON for those',
+          'the whole result has structuredContent as well: TOON pays off if the client passes only the text to the model',
         ],
         columns: ['shape', 'format', 'text block', '', 'whole result', ''],
         rows,

@@ -1,4 +1,4 @@
-/** What a FastMCP server with a tool, a log, progress, an error for the user and an API key looks like here. */
+/** A FastMCP server with a tool, a log, progress, an error for the user and an API key, written with Sluice. */
 
 import assert from 'node:assert/strict'
 import { apiKeys, authenticate, defineServer, fail, memoryStore, tool } from 'sluice'

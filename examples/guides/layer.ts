@@ -1,4 +1,4 @@
-/** A layer of one's own: tools that write are closed while somebody works on the database. */
+/** A custom layer: tools that write are closed during maintenance of the database. */
 
 import assert from 'node:assert/strict'
 import type { Layer } from 'sluice'
@@ -7,13 +7,15 @@ import { createServer } from 'sluice/node'
 import { customLayer } from 'sluice/plugins'
 import { testClient } from 'sluice/testing'
 
-/** Reading goes on; writing is refused with what to do next. */
+/** Reading continues; writing is refused with what to do next. */
 const maintenance =
   (isOn: () => boolean): Layer =>
   (next) =>
     function maintenance(call) {
       if (isOn() && call.target.kind === 'tool' && !call.target.policy.readOnly)
-        return Promise.reject(new RpcError('overloaded', 'The database is being worked on; try again in a few minutes'))
+        return Promise.reject(
+          new RpcError('overloaded', 'The database is under maintenance; try again in a few minutes'),
+        )
       return next(call)
     }
 

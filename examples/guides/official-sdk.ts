@@ -23,7 +23,7 @@ before.registerTool(
   },
   async ({ item }) => {
     const euros = prices.get(item)
-    if (euros === undefined) return { isError: true, content: [{ type: 'text', text: `There is no ${item}` }] }
+    if (euros === undefined) return { isError: true, content: [{ type: 'text', text: `Unknown item: ${item}` }] }
     return { content: [{ type: 'text', text: JSON.stringify({ euros }) }], structuredContent: { euros } }
   },
 )
@@ -49,7 +49,7 @@ const after = defineServer({
       annotations: { readOnlyHint: true },
       run({ item }) {
         const euros = prices.get(item)
-        if (euros === undefined) throw fail(`There is no ${item}`)
+        if (euros === undefined) throw fail(`Unknown item: ${item}`)
         return { euros }
       },
     }),

@@ -1,4 +1,4 @@
-/** A server with one of each: a tool that changes something, a resource to read, a prompt to start from. */
+/** A server with one tool that changes something, one resource to read and one prompt to start from. */
 
 import assert from 'node:assert/strict'
 import type { ServerDefinition } from 'sluice'
@@ -8,12 +8,12 @@ import * as z from 'zod'
 
 const addNote = tool({
   name: 'add_note',
-  description: 'Keeps a note under a title',
+  description: 'Stores a note under a title',
   input: z.object({ title: z.string().regex(/^[a-z-]+$/), text: z.string().min(1) }),
   output: z.object({ uri: z.string() }),
   async run({ title, text }, { store, resourceUpdated }) {
     if (!(await store.swap(['notes', title], undefined, text)))
-      throw fail(`There is a note "${title}" already; choose another title`)
+      throw fail(`A note "${title}" already exists; choose another title`)
     const uri = `note://${title}`
     resourceUpdated(uri)
     return { uri }
@@ -49,9 +49,9 @@ assert.deepEqual(added['structuredContent'], { uri: 'note://tea' })
 assert.partialDeepStrictEqual(await client.request('resources/read', { uri: 'note://tea' }), {
   contents: [{ text: 'Water at 80 °C' }],
 })
-// What the model can mend comes back as a tool error that says what to do.
+// An error that the model can fix is a tool error that says what to do.
 const again = await client.call('add_note', { title: 'tea', text: 'Boiling' })
 assert.partialDeepStrictEqual(again, {
   isError: true,
-  content: [{ text: 'There is a note "tea" already; choose another title' }],
+  content: [{ text: 'A note "tea" already exists; choose another title' }],
 })

@@ -1,20 +1,20 @@
-/** A store of one's own: another one, with the time of each verb told to whoever watches. */
+/** A custom store: wraps another store and reports the duration of each operation. */
 
 import assert from 'node:assert/strict'
 import type { Store } from 'sluice'
 import { memoryStore } from 'sluice'
 
-export function timed(store: Store, tell: (verb: string, ms: number) => void): Store {
+export function timed(store: Store, report: (verb: string, ms: number) => void): Store {
   async function taking<T>(verb: string, answer: Promise<T>): Promise<T> {
     const started = performance.now()
     try {
       return await answer
     } finally {
-      tell(verb, performance.now() - started)
+      report(verb, performance.now() - started)
     }
   }
   return {
-    // Whether processes share it, and whether it keeps what it says, is for the one inside to say.
+    // Whether processes share it, and whether its writes are durable, is up to the wrapped store.
     ...(store.shared && { shared: store.shared }),
     ...(store.checkDurability && { checkDurability: () => store.checkDurability?.() ?? Promise.resolve([]) }),
     get: (key) => taking('get', store.get(key)),
@@ -28,9 +28,9 @@ export function timed(store: Store, tell: (verb: string, ms: number) => void): S
 }
 
 if (import.meta.main) {
-  const told: string[] = []
-  const store = timed(memoryStore(), (verb) => told.push(verb))
+  const reported: string[] = []
+  const store = timed(memoryStore(), (verb) => reported.push(verb))
   await store.set(['a'], '1')
   assert.equal(await store.get(['a']), '1')
-  assert.deepEqual(told, ['set', 'get'])
+  assert.deepEqual(reported, ['set', 'get'])
 }

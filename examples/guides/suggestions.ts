@@ -27,9 +27,9 @@ const packing = prompt({
 
 const report = tool({
   name: 'report',
-  description: 'Keeps a report in the region it is about',
+  description: 'Stores a report in its region',
   input: z.object({ region: z.enum(['eu', 'us']).meta({ 'x-mcp-header': 'Region' }), text: z.string() }),
-  run: ({ region }) => `Kept in ${region}`,
+  run: ({ region }) => `Stored in ${region}`,
 })
 
 const weather = defineServer({

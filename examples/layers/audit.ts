@@ -1,4 +1,4 @@
-/** A record before each run and one after it, chained: whoever changes one is found out. */
+/** One record before each run and one after it, in a hash chain, so that every change is detected. */
 
 import assert from 'node:assert/strict'
 import { audit, memoryStore } from 'sluice'

@@ -1,4 +1,4 @@
-/** API keys and an OAuth issuer's tokens open the same server; without either nobody gets in. */
+/** API keys and an OAuth issuer's tokens open the same server; callers without either are refused. */
 
 import assert from 'node:assert/strict'
 import { apiKeys, authenticate, memoryStore } from 'sluice'
@@ -21,7 +21,7 @@ const server = createServer(hello, {
   ],
 })
 
-// The key is shown once; the store keeps its hash.
+// The key is shown once; the store has only its hash.
 const { secret, key } = await keys.create({ subject: 'nightly build', scopes: ['deploy:write'] })
 const guest = await testClient(server)
 const robot = await testClient(server, { headers: { authorization: `Bearer ${secret}` } })

@@ -1,4 +1,4 @@
-/** Tools by scope: one is shown to everybody and asks for its scope, one is there only for whoever has it. */
+/** Tools by scope: one is listed for all callers and needs its scope, one is listed only for callers with its scope. */
 
 import assert from 'node:assert/strict'
 import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
@@ -8,12 +8,12 @@ import { testClient } from 'sluice/testing'
 const read = tool({ name: 'read', description: 'Open to all callers', run: () => 'read' })
 const deploy = tool({
   name: 'deploy',
-  description: 'Shown to all, for whoever may',
+  description: 'Listed for all, for callers with the scope',
   scopes: ['deploy:write'],
   listed: true,
   run: () => 'deployed',
 })
-const wipe = tool({ name: 'wipe', description: 'Not even shown', scopes: ['admin'], run: () => 'wiped' })
+const wipe = tool({ name: 'wipe', description: 'Hidden without the scope', scopes: ['admin'], run: () => 'wiped' })
 
 const keys = apiKeys(memoryStore())
 const server = createServer(defineServer({ name: 'ops', version: '1.0.0', tools: [read, deploy, wipe] }), {
@@ -27,7 +27,7 @@ assert.partialDeepStrictEqual(tools, [{ name: 'read' }, { name: 'deploy' }])
 assert.partialDeepStrictEqual(await ann.send('tools/call', { name: 'deploy' }), {
   error: { data: { reason: 'insufficientScope', scopes: ['deploy:write'] } },
 })
-// What is forbidden and what does not exist are refused in the same words.
+// A forbidden tool and a missing one are refused with the same message.
 assert.partialDeepStrictEqual(await ann.send('tools/call', { name: 'wipe' }), {
   error: { message: 'Unknown tool: wipe', data: { available_tools: ['read', 'deploy'] } },
 })

@@ -1,4 +1,7 @@
-/** Two calls of a tenant at once and one in the queue: the fourth is told to come back, the first three are served. */
+/**
+ * Two running calls per tenant and one in the queue: the fourth is refused with a time to retry, the first three are
+ * served.
+ */
 
 import assert from 'node:assert/strict'
 import { concurrency, defineServer, tool } from 'sluice'
@@ -8,7 +11,7 @@ import { testClient } from 'sluice/testing'
 const { promise: opened, resolve: open } = Promise.withResolvers<void>()
 const wait = tool({
   name: 'wait',
-  description: 'Takes its time',
+  description: 'Takes a while',
   async run() {
     await opened
     return 'done'

@@ -9,7 +9,7 @@ import { testClient } from 'sluice/testing'
 let stopped = false
 const hang = tool({
   name: 'hang',
-  description: 'Waits for something that does not come',
+  description: 'Waits for something that never happens',
   timeoutMs: 50,
   async run(_, { signal }) {
     await once(signal, 'abort')
@@ -24,7 +24,7 @@ assert.partialDeepStrictEqual(await client.call('hang'), {
   content: [{ text: 'No answer within 50 ms' }],
 })
 assert.ok(stopped)
-// A client may ask for less, never for more.
+// A client may ask for a shorter deadline, never for a longer one.
 const hurried = { name: 'hang', _meta: { 'dev.sluice/deadlineMs': 10 } }
 assert.partialDeepStrictEqual(await client.request('tools/call', hurried), {
   content: [{ text: 'No answer within 10 ms' }],

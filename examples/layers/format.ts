@@ -1,4 +1,4 @@
-/** A year of rides as a table: the caller chooses how the text is written. */
+/** A year of rides as a table: the caller chooses the text format. */
 
 import assert from 'node:assert/strict'
 import { defineServer, tool } from 'sluice'

@@ -1,4 +1,7 @@
-/** What travels through a client is sealed: another process with the same secret opens it, one with another does not. */
+/**
+ * State that travels through a client is sealed: another process with the same secret opens it, one with another secret
+ * does not.
+ */
 
 import assert from 'node:assert/strict'
 import { ask, defineServer, tool } from 'sluice'
@@ -28,7 +31,7 @@ const answer = {
   inputResponses: { who: { action: 'accept', content: { name: 'Ann' } } },
 }
 
-// While rotating, the first seals and both open.
+// During a rotation the first secret seals and both open.
 const rotating = await testClient(start([next, old]), { capabilities })
 assert.partialDeepStrictEqual(await rotating.request('tools/call', answer), { content: [{ text: 'Hello Ann' }] })
 const later = await testClient(start(next), { capabilities })

@@ -1,4 +1,4 @@
-/** A line per call, without arguments; counts for Prometheus; health for an orchestrator. */
+/** A log line per call, without arguments; metrics for Prometheus; health for an orchestrator. */
 
 import assert from 'node:assert/strict'
 import type { LogLine } from 'sluice'

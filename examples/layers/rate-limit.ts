@@ -1,4 +1,4 @@
-/** A bucket of two for one tool, and a gate before the body of any request is read. */
+/** A bucket of two for one tool, and admission control before the body of any request is read. */
 
 import assert from 'node:assert/strict'
 import { rateLimit } from 'sluice'

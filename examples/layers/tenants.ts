@@ -1,4 +1,4 @@
-/** Two tenants on one server: the same tool, the same key in the store, and neither finds what the other left. */
+/** Two tenants on one server: the same tool and the same key in the store, and neither finds the other's data. */
 
 import assert from 'node:assert/strict'
 import { apiKeys, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
@@ -7,7 +7,7 @@ import { testClient } from 'sluice/testing'
 
 const note = tool({
   name: 'note',
-  description: 'Says what was noted before, and notes something else',
+  description: 'Returns the previous note, and stores a new one',
   async run(_, { call, store }) {
     const before = await store.get(['note'])
     await store.set(['note'], `of ${call.tenant.id}`)

@@ -1,7 +1,7 @@
-/** Articles from wherever you keep them, as an MCP server. */
+/** Articles from any source, as an MCP server. */
 
 import assert from 'node:assert/strict'
-import { type Article, createApp, knowledge } from '@sluice/knowledge'
+import { type Article, createKnowledgeBase, knowledge } from '@sluice/knowledge'
 import { testClient } from 'sluice/testing'
 
 const articles: readonly Article[] = [
@@ -17,7 +17,7 @@ const articles: readonly Article[] = [
   },
 ]
 
-const recipes = knowledge(createApp('Recipes', articles))
+const recipes = knowledge(createKnowledgeBase('Recipes', articles))
 
 const client = await testClient(recipes)
 assert.match(JSON.stringify(await client.call('get_article', { slug: 'tea' })), /80 °C/)

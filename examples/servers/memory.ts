@@ -1,4 +1,4 @@
-/** The memory server in a program of yours, behind authentication and tenants. */
+/** The memory server in your own program, with its identities and tenants. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

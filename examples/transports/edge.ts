@@ -7,6 +7,6 @@ const server = createServer(hello)
 
 export default {
   fetch: toFetch(server, { hosts: ['mcp.example.com'], websocket: websocket() }),
-  // Bun alone asks for this one.
+  // Only Bun needs this one.
   websocket: bunSockets,
 }

@@ -1,8 +1,8 @@
 /**
- * What the entries of the published packages export, read from the declarations that the build emitted.
+ * Reads the exports of the published packages from the emitted declarations.
  *
- * By the compiler's own API: TypeDoc needs an older compiler beside it, and spreads what is one declaration here over
- * many tables.
+ * It uses the compiler's own API. TypeDoc needs an older compiler beside it, and spreads one declaration over many
+ * tables.
  */
 
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { published } from '../published.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Something with a name. */
+/** A named declaration. */
 export interface Item {
   readonly name: string
   readonly isType: boolean
@@ -25,13 +25,13 @@ export interface Entry {
   readonly name: string
   readonly about: string
   readonly exports: readonly Item[]
-  /** What those mention and no entry exports. */
+  /** Declarations that those mention and no entry exports. */
   readonly further: readonly Item[]
-  /** What those mention and another entry exports. */
+  /** Declarations that those mention and another entry exports. */
   readonly elsewhere: readonly { readonly name: string; readonly entry: string }[]
 }
 
-/** What is longer is a table written as a constant, and better read in its file. */
+/** A longer declaration is a table written as a constant, and better read in its file. */
 const maxLines = 80
 const kinds = SymbolFlags.Interface | SymbolFlags.TypeAlias | SymbolFlags.Class
 
@@ -46,7 +46,7 @@ const shortened = (code: string): string =>
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1)
 
-/** Where a symbol is declared in our own packages. A variable's comment stands at its statement. */
+/** Returns the declarations of a symbol in our own packages. A variable's comment is at its statement. */
 const declarationsOf = (project: Project, symbol: Named): readonly Node[] =>
   symbol.declarations
     .filter(({ path }) => path.startsWith(root) && !path.includes('/node_modules/'))
@@ -109,11 +109,11 @@ function entriesOf(project: Project): readonly Entry[] {
     for (const { name, to } of symbols) if (!home.has(to)) home.set(to, { name, entry })
 
   return modules.map(({ name, about, symbols }) => {
-    const own = symbols.map(({ name, to }) => ({ name, to, nodes: declarationsOf(project, to) }))
+    const items = symbols.map(({ name, to }) => ({ name, to, nodes: declarationsOf(project, to) }))
     const exported = new Set(symbols.map(({ to }) => to))
     const further = new Map<Named, Item>()
     const elsewhere = new Map<Named, { readonly name: string; readonly entry: string }>()
-    const open = own.flatMap(({ nodes }) => mentionedIn(nodes))
+    const open = items.flatMap(({ nodes }) => mentionedIn(nodes))
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const shown = home.get(next)
       if (exported.has(next) || further.has(next)) continue
@@ -121,12 +121,12 @@ function entriesOf(project: Project): readonly Entry[] {
       const nodes = shown || !(next.flags & kinds) ? [] : declarationsOf(project, next)
       if (nodes.length === 0) continue
       further.set(next, itemOf(next, next.name, nodes))
-      // Options are read to their ends; what other types are made of is ours to change.
+      // Options are followed completely; the parts of other types are internal.
       if (next.name.endsWith('Options')) open.push(...mentionedIn(nodes))
     }
     return {
       ...{ name, about },
-      exports: own.map(({ name, to, nodes }) => itemOf(to, name, nodes)).sort(byName),
+      exports: items.map(({ name, to, nodes }) => itemOf(to, name, nodes)).sort(byName),
       further: [...further.values()].sort(byName),
       elsewhere: [...elsewhere.values()].sort(byName),
     }

@@ -1,6 +1,6 @@
 /**
- * In small what `npm run soak -- amplification` does for every way in. That run holds the promised bound of 100; this one
- * allows a busy machine four times as much, and still catches what multiplies, which costs thousands.
+ * The short form of `npm run soak -- amplification`, which covers every path. That run checks the promised bound of
+ * 100; this one allows a busy machine four times as much, and still catches multiplication, which costs thousands.
  */
 
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { amplificationOf, lineOf } from './measure.ts'
 
 const bound = 400
 
-test('no known message costs many times what an ordinary call of the same bytes does', async () => {
+test('no known message costs many times what an ordinary call of the same size does', async () => {
   const [inMemory] = messagePaths
   if (!inMemory) return expect.unreachable()
   const measured = await amplificationOf(inMemory, amplified, cases, 2)

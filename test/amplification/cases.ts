@@ -1,4 +1,4 @@
-/** A server with something for every method, and for each method the messages known to cost most for their bytes. */
+/** A server with something for every method, and for each method the messages known to cost most for their size. */
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import * as z from 'zod'
 import { modernRequest, request } from '../kit/clients/valid-messages.ts'
 
-/** As many kinds of object as a large tool has; each wrong item is compared with all of them. */
+/** As many kinds of objects as a large tool has; each wrong item is compared with all of them. */
 const kinds = ['a', 'b', 'c', 'd', 'e', 'f']
 const jsonKinds = kinds.map((kind) => ({
   type: 'object' as const,
@@ -23,7 +23,7 @@ const lists = {
       z.union(kinds.map((kind) => z.object({ kind: z.literal(kind), text: z.string(), size: z.number() }))),
     ),
   }),
-  /** Forms that the published schema names and that only the library can check. */
+  /** Formats that the published schema names and that only the library can check. */
   zodForms: z.object({ list: z.array(z.union([z.email(), z.url(), z.uuid()])) }),
   valibotForms: toStandardJsonSchema(
     v.object({
@@ -100,13 +100,13 @@ export const ordinary = (bytes: number): string => {
 export interface Case {
   readonly method: string
   readonly name: string
-  /** What its headers are made from, where the transport has some. */
+  /** The message for its headers, if the transport has some. */
   readonly like: Params
   readonly text: string
 }
 
 const million = 1_000_000
-/** Just within what a message may hold. */
+/** Just within the limits of a message. */
 const maxMembers = 9_900
 const items = <T>(count: number, item: T): readonly T[] => Array.from({ length: count }, () => item)
 const members = (count: number): Params => Object.fromEntries(items(count, 0).map((_, at) => [`m${at}`, at]))
@@ -117,7 +117,7 @@ const written = (name: string, like: Params): Case => ({
 })
 const call = (tool: string, name: string, list: readonly unknown[]): Case =>
   written(`${tool}: ${name}`, modernRequest(1, 'tools/call', { name: tool, arguments: { list } }))
-/** What JSON.stringify would not write: `TEXT` stands where it goes. */
+/** Text that JSON.stringify would not write: `TEXT` marks its position. */
 const raw = (name: string, text: string): Case => {
   const like = modernRequest(1, 'tools/call', { name: 'echo', arguments: { text: 'TEXT' } })
   return { name, like, method: 'tools/call', text: JSON.stringify(like).replace('"TEXT"', () => text) }
@@ -131,7 +131,7 @@ export const cases: readonly Case[] = [
     call(tool, 'right', items(maxMembers / 5, { kind: 'a', text: '', size: 1 })),
   ]),
   ...['zod-forms', 'valibot-forms', 'arktype-forms'].map((tool) =>
-    call(tool, 'texts of no known form', items(maxMembers, '')),
+    call(tool, 'texts of an unknown format', items(maxMembers, '')),
   ),
   raw('a million bytes of objects', `[${'{},'.repeat(million / 3)}{}]`),
   raw('a million brackets', '['.repeat(million)),
@@ -146,7 +146,7 @@ export const cases: readonly Case[] = [
   written('a URI that 30 templates read', modernRequest(1, 'resources/read', { uri: `note://${'ü/'.repeat(2_040)}x` })),
   written('a URI of encoded bytes', modernRequest(1, 'resources/read', { uri: `note://${'%41'.repeat(1_360)}` })),
   written('a URI that 30 templates read', request(1, 'resources/subscribe', { uri: `note://${'ü/'.repeat(2_040)}x` })),
-  written('a URI nobody has', request(1, 'resources/unsubscribe', { uri: 'x'.repeat(4_000) })),
+  written('an unknown URI', request(1, 'resources/unsubscribe', { uri: 'x'.repeat(4_000) })),
   written(
     'more URIs than a subscription holds',
     modernRequest(1, 'subscriptions/listen', { notifications: { resourceSubscriptions: items(1_001, 'note://a/1') } }),

@@ -1,7 +1,7 @@
 /**
- * Sends each case by a way in, and an ordinary call of the same bytes by the same way, and compares what both cost this
- * process: CPU of all its threads, and memory that is in use when the answer is there. The client is in the same process;
- * it does the same for both.
+ * Sends each case on a path, and an ordinary call of the same size on the same path, and compares the cost for this
+ * process: CPU of all its threads, and memory in use when the answer arrives. The client is in the same process and
+ * does the same for both.
  */
 
 import { setFlagsFromString } from 'node:v8'
@@ -15,7 +15,7 @@ export interface Amplification extends Case {
   readonly path: string
   readonly cpuMs: number
   readonly megabytes: number
-  /** How often as much as the ordinary call. */
+  /** The ratio to the ordinary call. */
   readonly cpu: number
   readonly memory: number
 }
@@ -41,7 +41,7 @@ const inUse = (): number => {
   return heapUsed + external
 }
 
-/** The cheapest of several, since whatever else happens in the process only adds. */
+/** The cheapest of several runs, because other work in the process only adds. */
 async function cheapest(times: number, work: () => Promise<unknown>): Promise<Cost> {
   const costs: Cost[] = []
   for (let run = 0; run < times; run++) costs.push(await costOf(work))
@@ -49,7 +49,7 @@ async function cheapest(times: number, work: () => Promise<unknown>): Promise<Co
   return { cpuMs: least('cpuMs'), megabytes: least('megabytes') }
 }
 
-/** Below these nothing is worth an attack, and the ratio of two small numbers says nothing. */
+/** Smaller costs are not worth an attack, and the ratio of two small numbers is meaningless. */
 const floor: Cost = { cpuMs: 0.5, megabytes: 0.5 }
 
 export async function amplificationOf(
@@ -58,30 +58,30 @@ export async function amplificationOf(
   cases: readonly Case[],
   times: number,
 ): Promise<readonly Amplification[]> {
-  const leg = await kind.open(open())
+  const path = await kind.open(open())
   try {
     const send = (text: string, like?: Case['like']): Promise<unknown> =>
-      (leg satisfies MessagePath).send(Buffer.from(text), like)
+      (path satisfies MessagePath).send(Buffer.from(text), like)
     const measured: Amplification[] = []
     for (const each of cases) {
       const plain = ordinary(each.text.length)
       const like = JSON.parse(ordinary(0)) as Case['like']
-      // Once before, so that neither pays for code that runs for the first time.
+      // One run before, so that neither pays for code that runs for the first time.
       await send(plain, like)
       await send(each.text, each.like)
-      const usual = await cheapest(times, () => send(plain, like))
+      const baseline = await cheapest(times, () => send(plain, like))
       const worst = await cheapest(times, () => send(each.text, each.like))
       measured.push({
         ...each,
         ...worst,
         path: kind.name,
-        cpu: worst.cpuMs / Math.max(floor.cpuMs, usual.cpuMs),
-        memory: worst.megabytes / Math.max(floor.megabytes, usual.megabytes),
+        cpu: worst.cpuMs / Math.max(floor.cpuMs, baseline.cpuMs),
+        memory: worst.megabytes / Math.max(floor.megabytes, baseline.megabytes),
       })
     }
     return measured
   } finally {
-    await leg.close()
+    await path.close()
   }
 }
 

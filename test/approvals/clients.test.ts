@@ -1,4 +1,4 @@
-/** The official clients, as they are, with a person behind them. */
+/** The unmodified official clients, with a user behind them. */
 
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -17,7 +17,7 @@ async function serve(): Promise<ApprovalsFixture & { url: URL; requestInit: { he
   return { ...shop, url: new URL(serving.url), requestInit: { headers } }
 }
 
-test('v2 on 2026-07-28 shows its person the page, and calls again by itself when they come back', async () => {
+test('v2 on 2026-07-28 shows its user the page, and calls again by itself afterwards', async () => {
   const { url, requestInit, approvals, ran } = await serve()
   const client = new ClientV2(
     { name: 'v2', version: '1' },
@@ -43,7 +43,7 @@ test('v2 on 2026-07-28 shows its person the page, and calls again by itself when
   await client.close()
 })
 
-test('v1 on 2025-11-25 gets a result it can read, also from a tool with an output schema, and calls again', async () => {
+test('v1 on 2025-11-25 gets a readable result, also from a tool with an output schema, and calls again', async () => {
   const { url, requestInit, approvals, ran } = await serve()
   const client = new ClientV1({ name: 'v1', version: '1' })
   await client.connect(new HttpV1(url, { requestInit }) as Transport)

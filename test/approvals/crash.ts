@@ -1,6 +1,6 @@
 /**
- * P10: a process dies somewhere in a ticket's life, and another one takes over: never two effects, and nothing lost that
- * the first one had acknowledged.
+ * P10: a process dies at any point of a ticket's life, and another one takes over. There are never two effects, and
+ * nothing that the first process acknowledged is lost.
  */
 
 import { spawn } from 'node:child_process'
@@ -12,10 +12,10 @@ import { cashier, effectsIn, openPaymentServer, openStore } from '../kit/servers
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const source = fileURLToPath(new URL('../kit/processes/ticket-life.fixture.ts', import.meta.url))
-/** More than there are cores: a life that waits for its disk leaves one to another. */
+/** More than there are cores, because a process that waits for its disk leaves one free. */
 const atATime = 3
 
-/** What the process had been told before it died. */
+/** What the process had acknowledged before it died. */
 interface Acknowledged {
   readonly created?: string
   readonly decided?: string
@@ -29,7 +29,10 @@ export interface TicketLife {
   readonly killed: boolean
 }
 
-/** The program as one plain file: to find, strip and compile its many modules takes longer than the life itself. */
+/**
+ * Bundles the program into one file: finding, stripping and compiling its many modules takes longer than the life
+ * itself.
+ */
 export async function bundleProgram(folder: string): Promise<string> {
   const outfile = join(folder, 'live.mjs')
   const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
@@ -61,13 +64,13 @@ const runLife = (
     })
   })
 
-/** Every point of a life, found by living it once. */
+/** Finds every point of a life by running it once. */
 export async function pointsOf(program: string, store: StoreKind, folder: string): Promise<readonly string[]> {
   const { acknowledged } = await runLife(program, store, folder, 1e9, '-')
   return acknowledged.points ?? []
 }
 
-/** A life that ends at each of these, a few at a time. The n-th pays n. */
+/** Runs a life that ends at each of these points, a few at a time. The n-th pays n. */
 export async function killAtEach(
   points: readonly string[],
   program: string,
@@ -83,14 +86,14 @@ export async function killAtEach(
   return lives
 }
 
-/** Takes over after each of these: what was lost, in sentences, and how the lives ended. */
+/** Takes over after each of these. Returns the losses as sentences, and how the lives ended. */
 export async function takeOver(
   store: StoreKind,
   folder: string,
   lives: readonly TicketLife[],
 ): Promise<{ readonly lost: readonly string[]; readonly ends: { readonly [end: string]: number } }> {
   const shelf = openStore(store, folder)
-  // Past the deadline of whatever was begun, and long before any ticket's time is up.
+  // Past the deadline of every started run, and long before any ticket expires.
   const clock = { now: () => Date.now() + 60_000, after: () => () => {} }
   const till = openPaymentServer(shelf, { folder, clock })
   const lost: string[] = []
@@ -126,7 +129,7 @@ async function problemsAfter(
     if (effects() !== 1) problems.push(`it was answered, and paid ${effects()} times`)
     return { problems, end: 'answered' }
   }
-  // Whoever the client is, it goes on: by name where it knows one.
+  // The client continues in either form: by the ticket's id if it has one.
   let answer = await pay(amount, id)
   if (answer.required !== undefined) {
     if (before > 0) problems.push('it was paid, and a new approval is asked for')
@@ -139,7 +142,7 @@ async function problemsAfter(
     const ids = (await approvals.list({ status: 'in doubt', limit: 200 })).tickets.filter(
       (ticket) => ticket.arguments === `{"amount":${amount}}`,
     )
-    if (ids.length !== 1) problems.push('it is in doubt, and the desk does not show it')
+    if (ids.length !== 1) problems.push('it is in doubt, and approvals do not show it')
     const again = [await pay(amount, id), await pay(amount)]
     if (again.some(({ state }) => state !== 'in doubt')) problems.push(`repeated it is ${JSON.stringify(again)}`)
   } else if (effects() !== 1) problems.push(`it was answered, and paid ${effects()} times`)

@@ -1,6 +1,6 @@
 /**
- * The approval workflow of the live-Lisp server's document, as written: with `approver: 'client'` one and the same client
- * walks through it. `docs/documents.md` says where Sluice differs, and why.
+ * The approval workflow of the live-Lisp server's document, as written: with `approver: 'client'` one client performs
+ * all steps. docs/documents.md#003 says where Sluice differs, and why.
  */
 
 import type { Params } from 'sluice'
@@ -61,7 +61,7 @@ test('required, recorded, called again with the id and the flag: it runs once', 
   const again = { code: '(+ 1 2)', approval_request_id: request_id, approved: true }
   expect(said(await evaluate(again))).toBe('=> (+ 1 2)')
   expect(ran).toEqual(['(+ 1 2)'])
-  // The id was used: it gives back what it gave, and nothing runs.
+  // The id is spent: it returns the earlier result, and nothing runs.
   expect(said(await evaluate(again))).toBe('=> (+ 1 2)')
   expect(ran).toHaveLength(1)
 })
@@ -78,7 +78,7 @@ test.each([[true], ['true'], ['True'], [false], ['false']])('approved may be %j'
   expect((await respond({ request_id, approved }))['result']).toMatchObject({ recorded: true, approved: yes })
 })
 
-test('a denial has a message, its id does not run, and a new call asks anew', async () => {
+test('a denial has a message, its id does not run, and a new call needs a new approval', async () => {
   const { evaluate, respond, ran } = open()
   const { request_id } = requiredIn(await evaluate({ code: 'x' }))
   expect((await respond({ request_id, approved: false }))['result']).toEqual({
@@ -95,7 +95,7 @@ test('a denial has a message, its id does not run, and a new call asks anew', as
   expect(ran).toEqual([])
 })
 
-describe('ids that are not good', () => {
+describe('invalid ids', () => {
   test('an unknown one', async () => {
     const { respond, evaluate, ran } = open()
     const request_id = crypto.randomUUID()
@@ -104,7 +104,7 @@ describe('ids that are not good', () => {
     expect(ran).toEqual([])
   })
 
-  test.each([[undefined], [null], [''], [7], [{}], ['x'.repeat(300)]])('%j is none at all', async (request_id) => {
+  test.each([[undefined], [null], [''], [7], [{}], ['x'.repeat(300)]])('%j is not an id', async (request_id) => {
     const { respond } = open()
     expect(code(await respond({ request_id, approved: true }))).toBe(-32602)
   })
@@ -116,7 +116,7 @@ describe('ids that are not good', () => {
     expect(await desk.get(request_id)).toMatchObject({ status: 'pending' })
   })
 
-  test('one whose time is up, before the decision or after it', async () => {
+  test('an expired one, before the decision or after it', async () => {
     const { evaluate, respond, clock, ran } = open()
     const [late, unused] = [requiredIn(await evaluate({ code: 'a' })), requiredIn(await evaluate({ code: 'b' }))]
     await respond({ request_id: unused.request_id, approved: true })
@@ -127,7 +127,7 @@ describe('ids that are not good', () => {
     expect(ran).toEqual([])
   })
 
-  test('one that was approved for something else', async () => {
+  test('one that was approved for another call', async () => {
     const { evaluate, respond, ran } = open()
     const { request_id } = requiredIn(await evaluate({ code: '(list-files)' }))
     await respond({ request_id, approved: true })
@@ -137,7 +137,7 @@ describe('ids that are not good', () => {
   })
 })
 
-test('the flag by itself means nothing, and an id that is not decided yet is still required', async () => {
+test('the flag alone has no effect, and an undecided id still requires an approval', async () => {
   const { evaluate, ran } = open()
   const { request_id } = requiredIn(await evaluate({ code: 'x', approved: true }))
   expect(requiredIn(await evaluate({ code: 'x', approval_request_id: request_id, approved: true })).request_id).toBe(
@@ -161,7 +161,7 @@ test('both arguments are in the schema of tools that opt in, and nowhere else', 
   expect(() => tool({ ...own, approvalArguments })).toThrow(/"approved" is reserved/)
 })
 
-test('the word of a client counts on this machine only', async () => {
+test("a client's decision counts only on this machine", async () => {
   const { call, server, approvals, keyFor } = await openApprovalsFixture({ approver: 'client' })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   const authorization = `Bearer ${await keyFor('ann', ['acme'])}`
@@ -183,7 +183,7 @@ test('the word of a client counts on this machine only', async () => {
   expect(await server.handle(message, from('::ffff:127.0.0.1'))).toMatchObject({ result: { recorded: true } })
 })
 
-test('a client’s word counts for what it asked for itself, and for nobody else’s', async () => {
+test("a client's decision counts only for its own requests", async () => {
   const { call, request, keyFor } = await openApprovalsFixture({ approver: 'client' })
   const { request_id } = requiredIn(await call('pay', { amount: 1 }))
   for (const token of [await keyFor('bob', ['acme']), await keyFor('ann', ['globex'])])
@@ -194,7 +194,7 @@ test('a client’s word counts for what it asked for itself, and for nobody else
     })
 })
 
-test('a client of 2026-07-28 responds where it declares the extension, which the server lists', async () => {
+test('a client of 2026-07-28 responds if it declares the extension, which the server lists', async () => {
   const { evaluate, send } = open()
   const meta = (capabilities: Params): Params => ({
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,4 +1,4 @@
-/** Tests packages/sluice/src/approvals/effect.ts: an approval is spent on what the approver saw, and on nothing else. */
+/** Tests packages/sluice/src/approvals/effect.ts: an approval is spent only on what the approver saw. */
 
 import type { Layer, LogLine, Params, Tool } from 'sluice'
 import { memoryStore, tool } from 'sluice'
@@ -37,7 +37,7 @@ function rooms(): { readonly state: { room: string; books: number }; readonly to
   }
 }
 
-test('a gated tool that neither states an effect nor says that it is stateless cannot be defined', () => {
+test('a gated tool needs an effect or stateless: true, otherwise it cannot be defined', () => {
   const gated = { name: 'empty', description: 'Empties', run: () => 'ok' }
   expect(() => tool({ ...gated, approval: 'always' })).toThrow(/tool "empty".*"effect".*"stateless: true"/)
   expect(() => tool({ ...gated, approval: () => false })).toThrow(/tool "empty"/)
@@ -64,7 +64,7 @@ test('an approval for one room does not empty another, and the caller learns wha
   expect(ran).toEqual([])
 })
 
-test('a void approval stays void when the state is as it was again', async () => {
+test('a void approval stays void even if the state returns', async () => {
   const { state, tools } = rooms()
   const { call, approvals, ran } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
@@ -76,7 +76,7 @@ test('a void approval stays void when the state is as it was again', async () =>
   expect(ran).toEqual([])
 })
 
-test('a change while a person thinks voids the ticket, and nobody can approve it', async () => {
+test('a change during the decision voids the ticket, and it cannot be approved any more', async () => {
   const { state, tools } = rooms()
   const { call, approvals } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
@@ -89,7 +89,7 @@ test('a change while a person thinks voids the ticket, and nobody can approve it
   expect(textOf(await call('empty'))).toBe('Emptied scratch')
 })
 
-test('a change after the ticket was spent and right before the run stops the run', async () => {
+test('a change between spending the ticket and the run stops the run', async () => {
   const { state, tools } = rooms()
   const interfere: Layer = (next) => (call) => {
     state.room = 'main'
@@ -117,7 +117,7 @@ test('the effect is on the ticket, in the answer, and part of the digest', async
   expect(after.digest).not.toBe(before.digest)
 })
 
-test('a client that opens pages is told what the call acts on, and a line break cannot add a line', async () => {
+test('a client that opens pages is shown what the call acts on, and a line break cannot add a line', async () => {
   const { state, tools } = rooms()
   state.room = 'scratch\nBooks: 0'
   const { call } = await openApprovalsFixture({ url: 'https://console.example' }, { tools })
@@ -128,7 +128,7 @@ test('a client that opens pages is told what the call acts on, and a line break 
   )
 })
 
-test('a denial holds for what was denied; what the call would do now is another question', async () => {
+test('a denial holds for the denied effect; another effect needs another decision', async () => {
   const { state, tools } = rooms()
   const { call, approvals } = await openApprovalsFixture({}, { tools })
   const { request_id } = requiredIn(await call('empty'))
@@ -157,7 +157,7 @@ test.each<readonly [string, () => unknown]>([
   const tools = (ran: unknown[]): Tool[] => [
     tool({
       ...{ name: 'empty', description: 'Empties', approval: 'always' as const },
-      // As a program in JavaScript could return it.
+      // As a JavaScript program could return it.
       effect: effect as () => Record<string, string>,
       run: () => String(ran.push('empty')),
     }),
@@ -168,7 +168,7 @@ test.each<readonly [string, () => unknown]>([
   expect(ran).toEqual([])
 })
 
-test('a call that only made a ticket has the outcome approval_required, never complete', async () => {
+test('a call that only created a ticket has the outcome approval_required, never complete', async () => {
   const seen: (readonly [string, boolean])[] = []
   const ended = ({ outcome, failed }: EndedCall): void => {
     seen.push([outcome, failed])
@@ -187,7 +187,7 @@ test('a call that only made a ticket has the outcome approval_required, never co
   ])
 })
 
-test('neither the log nor the audit says that a call ran which only made a ticket', async () => {
+test('a call that only created a ticket is not logged or audited as run', async () => {
   const lines: LogLine[] = []
   const write = (line: LogLine): void => {
     lines.push(line)

@@ -1,7 +1,7 @@
 /**
- * P01: what needs an approval does not run without one, through whichever entry its call comes. The ways in are those of
- * the isolation tests; the tables below are typed and checked so that a new entry, transport or door is a failure here
- * until somebody says how calls come through it.
+ * P01: a gated call does not run without an approval, through whichever entry point it arrives. The entry points are
+ * those of the isolation tests. The tables below are typed and checked, so that a new entry, transport or method fails
+ * here until it has a row.
  */
 
 import type { Params, Via } from 'sluice'
@@ -13,7 +13,7 @@ import { openEveryTransport } from '../kit/clients/every-transport.client.ts'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
 import { openApprovalsFixture, operator, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
-/** What a call comes in by, or that none does. */
+/** How a call arrives, or that none does. */
 type By = RegExp | 'brings no call in'
 
 const entries: { readonly [entry in keyof typeof library.exports]: By } = {
@@ -29,6 +29,9 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './audit': 'brings no call in',
   './extend': /^handle/,
   './websocket-client': 'brings no call in',
+  './client': 'brings no call in',
+  './client-node': 'brings no call in',
+  './client-oauth': 'brings no call in',
   './approvals': 'brings no call in',
   './console': 'brings no call in',
   './json-schema': 'brings no call in',
@@ -83,7 +86,7 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-test('every entry of the package, transport and door of a server is in a table, and has its way', async () => {
+test('every package entry, transport and server method is in a table, and has its path', async () => {
   expect(Object.keys(entries).sort()).toEqual(Object.keys(library.exports).sort())
   expect(Object.keys(members).sort()).toEqual(Object.keys(shop.server).sort())
   const names = opened.clients.map(({ name }) => name)
@@ -93,7 +96,7 @@ test('every entry of the package, transport and door of a server is in a table, 
     for (const transport of ['stdio', 'handle', 'websocket']) expect(names).toContain(`${transport}, ${revision}`)
 })
 
-/** Each in a call of its own, all at once, and each with something that somebody might believe. */
+/** Each in a separate call, all at once, and each with an argument that a weak check might accept. */
 const attempts: readonly Params[] = [
   { name: 'pay', arguments: { amount: 1 } },
   { name: 'pay', arguments: { amount: 1 } },
@@ -117,8 +120,8 @@ const attempts: readonly Params[] = [
   { name: 'price', arguments: { amount: 101 } },
 ]
 
-describe('through every entry', () => {
-  // The names are known before a server is: they are the same for all.
+describe('through every entry point', () => {
+  // The names are known before the server, because they are the same for all.
   test('nothing gated runs without an approval; approved, it runs once', async () => {
     for (const way of opened.clients) {
       const client: TransportClient = await way.open(ann)
@@ -130,7 +133,7 @@ describe('through every entry', () => {
       expect(shop.ran, way.name).toEqual([])
       expect(answers, way.name).toHaveLength(attempts.length)
       for (const answer of [...answers, ...again]) if (!('error' in answer)) requiredIn(answer)
-      // It is the gate that holds them, not a way that is broken.
+      // The approval layer stops them, not a broken transport.
       const [paid] = await client.sendAll([make({ name: 'pay', arguments: { amount: 1 } })])
       const { request_id } = requiredIn(paid ?? {})
       await shop.approvals.decide(request_id, { approved: true }, operator)

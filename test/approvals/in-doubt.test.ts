@@ -1,4 +1,4 @@
-/** A ticket whose process was gone before anybody knew what came of it, and the person who finds out. */
+/** A ticket whose process ended before the outcome was known, and the person who resolves it. */
 
 import type { Tool } from 'sluice'
 import { memoryStore, RpcError, tool } from 'sluice'
@@ -21,12 +21,12 @@ async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
     began.resolve()
     return new Promise(() => {})
   })
-  const gone = await openApprovalsFixture({}, { store, clock, tools: () => [dying] })
-  const { request_id: id } = requiredIn(await gone.call('pay'))
-  await gone.approvals.decide(id, { approved: true }, owner)
-  gone.call('pay').catch(expect.unreachable)
+  const crashed = await openApprovalsFixture({}, { store, clock, tools: () => [dying] })
+  const { request_id: id } = requiredIn(await crashed.call('pay'))
+  await crashed.approvals.decide(id, { approved: true }, owner)
+  crashed.call('pay').catch(expect.unreachable)
   await began.promise
-  expect(await gone.approvals.get(id)).toMatchObject({ status: 'running' })
+  expect(await crashed.approvals.get(id)).toMatchObject({ status: 'running' })
   await clock.advance(60_000)
   const tools = (ran: unknown[]): Tool[] => [
     pay(async () => {
@@ -38,7 +38,7 @@ async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
 }
 const conflict = (state: string): object => ({ error: { data: { reason: 'conflict', state } } })
 
-test('it is shown, and does not run again, by name or without', async () => {
+test('it is shown, and does not run again, with or without its id', async () => {
   const { call, approvals, ran, id } = await inDoubt()
   expect((await approvals.list({ status: 'in doubt' })).tickets.map((ticket) => ticket.id)).toEqual([id])
   expect(await call('pay', { approval_request_id: id })).toMatchObject(conflict('in doubt'))
@@ -46,14 +46,14 @@ test('it is shown, and does not run again, by name or without', async () => {
   expect(ran).toEqual([])
 })
 
-test('found not to have run, it runs, in its time', async () => {
+test('resolved as not run, it runs before it expires', async () => {
   const { call, approvals, ran, id } = await inDoubt()
   expect(await approvals.resolve(id, 'did not run', operator)).toMatchObject({ status: 'approved' })
   expect(await call('pay')).toMatchObject({ result: { content: [{ text: 'paid' }] } })
   expect(ran).toHaveLength(1)
 })
 
-test('found to have run, it is done: whoever names it is told so, and another call needs another ticket', async () => {
+test('resolved as run, it is done: its id returns that, and another call needs another ticket', async () => {
   const { call, approvals, ran, id } = await inDoubt()
   expect(await approvals.resolve(id, 'ran', operator)).toMatchObject({ status: 'done' })
   expect(await call('pay', { approval_request_id: id })).toMatchObject(conflict('done'))
@@ -61,7 +61,7 @@ test('found to have run, it is done: whoever names it is told so, and another ca
   expect(ran).toEqual([])
 })
 
-test('only an operator of the tenant finds out, outside the protocol, and only what is in doubt', async () => {
+test('only an operator of the tenant resolves, outside the protocol, and only tickets in doubt', async () => {
   const { call, approvals, id } = await inDoubt()
   await expect(approvals.resolve(id, 'did not run', owner)).rejects.toMatchObject({ reason: 'forbidden' })
   const agent = { ...operator, via: 'protocol' as const }
@@ -74,7 +74,7 @@ test('only an operator of the tenant finds out, outside the protocol, and only w
   await expect(approvals.resolve(request_id, 'ran', operator)).rejects.toMatchObject({ reason: 'conflict' })
 })
 
-test('a client that leaves while its call waits for a quick human leaves nothing behind but the ticket', async () => {
+test('a client that disconnects while its call waits for a decision leaves only the ticket', async () => {
   const { server, approvals, clock, keyFor, ran } = await openApprovalsFixture({ waitMs: 10_000 })
   const proposed = new Promise((resolve) => approvals.watch(resolve))
   const stop = createStop()
@@ -85,7 +85,7 @@ test('a client that leaves while its call waits for a quick human leaves nothing
   await clock.advance(1_000)
   stop.stop(new RpcError('cancelled', 'The client left'))
   expect(await answer).toBeNull()
-  // The one that moves the mark of time once the ticket is over.
+  // The timer that moves the time mark once the ticket has ended.
   expect(clock.pending).toBe(1)
   expect((await approvals.list()).tickets).toMatchObject([{ status: 'pending' }])
   expect(ran).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Random schedules of propose, decide, spend, grant, take back, crash, expire and store failure, on every store, against
- * a small model. The long form is `npm run soak -- approval-model`.
+ * Random schedules of propose, decide, spend, grant, revoke, crash, expire and store failure, on every store, against a
+ * small model. The long form is `npm run soak -- approval-model`.
  */
 
 import fc from 'fast-check'
@@ -27,16 +27,16 @@ const check = <T>(
     { numRuns },
   )
 
-test('tickets in memory do what the model says', patient, () => check(schedules, inMemory, 250, play))
-test('tickets in SQLite do what the model says', patient, () => check(schedules, inSqlite, 20, play))
-test('tickets in Redis do what the model says', patient, async () => {
+test('tickets in memory behave like the model', patient, () => check(schedules, inMemory, 250, play))
+test('tickets in SQLite behave like the model', patient, () => check(schedules, inSqlite, 20, play))
+test('tickets in Redis behave like the model', patient, async () => {
   const { inRedis, stop } = await startRedisWorlds()
   onTestFinished(stop)
   await check(schedules, inRedis, 20, play)
   await check(crowds, inRedis, 20, playCrowd)
 })
 
-test('tickets in PostgreSQL do what the model says', patient, async () => {
+test('a ticket with concurrent users is spent once or never, in every order', patient, async () => {
   const { inPostgres, stop } = await startPostgresWorlds()
   onTestFinished(stop)
   await check(schedules, inPostgres, 20, play)
@@ -47,7 +47,7 @@ test('a ticket that many use at once is spent once or never, in every order', pa
   await check(crowds, inMemory, 200, playCrowd)
   await check(crowds, inSqlite, 20, playCrowd)
 })
-test('processes that ask for the same call at once are told of the same ticket', patient, () =>
+test('processes that make the same call concurrently get the same ticket', patient, () =>
   check(orders, inMemory, 50, proposeTogether),
 )
 

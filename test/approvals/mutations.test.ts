@@ -1,4 +1,4 @@
-/** Whatever is changed about an approved call, by a byte or by a value: it is refused, and nothing runs. */
+/** Every change of an approved call, by a byte or by a value, is refused, and nothing runs. */
 
 import fc from 'fast-check'
 import type { Params, Tool } from 'sluice'
@@ -27,7 +27,7 @@ const open = (): Promise<ApprovalsFixture> =>
   openApprovalsFixture({ url: 'https://console.example' }, { tools: (ran) => [anything('a', ran), anything('b', ran)] })
 const capabilities = { elicitation: { url: {} } }
 
-/** As framing lets them in: no numbers that collide, no half surrogates. */
+/** As framing accepts them: no numbers that collide, no half surrogates. */
 const json = fc
   .jsonValue({ maxDepth: 3, stringUnit: 'grapheme' })
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown)
@@ -36,7 +36,7 @@ const args = fc
   .map((made) => JSON.parse(JSON.stringify(made)) as Params)
   .filter((made) => !Object.keys(made).some((name) => name === '__proto__' || Object.hasOwn(approvalArguments, name)))
 
-test('no byte of requestState can be changed, left out, put in or moved', { timeout: 120_000 }, async () => {
+test('no byte of requestState can be changed, removed, inserted or moved', { timeout: 120_000 }, async () => {
   const { request, approvals, ran } = await open()
   const call = { name: 'a', arguments: { n: 1 } }
   const { requestState } = (await request('tools/call', call, { capabilities }))['result'] as { requestState: string }
@@ -68,7 +68,7 @@ test('no byte of requestState can be changed, left out, put in or moved', { time
   expect(ran).toEqual([{ n: 1 }])
 })
 
-test('arguments that are not canonically equal are not what was approved', { timeout: 120_000 }, async () => {
+test('arguments that are not canonically equal are not the approved ones', { timeout: 120_000 }, async () => {
   const { request, call, approvals, ran } = await open()
   const run = async (approved: Params, tried: Params): Promise<void> => {
     const { request_id } = requiredIn(await call('a', approved))
@@ -81,7 +81,7 @@ test('arguments that are not canonically equal are not what was approved', { tim
     const sealed = { name: 'a', arguments: tried, requestState: asked['requestState'] }
     expect(await request('tools/call', sealed)).toMatchObject({ error: { code: -32602 } })
     expect(ran).toEqual([])
-    // Gone, so that the next case begins anew.
+    // Spent, so that the next case starts anew.
     await call('a', approved)
     expect(ran).toHaveLength(1)
     expect(digest(ran.pop())).toBe(digest(approved))
@@ -104,7 +104,7 @@ test('arguments that are not canonically equal are not what was approved', { tim
   )
 })
 
-test('the same arguments, written otherwise, are', { timeout: 120_000 }, async () => {
+test('the same arguments in another notation are the approved ones', { timeout: 120_000 }, async () => {
   const { call, approvals, ran } = await open()
   const turned = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(turned)

@@ -1,4 +1,4 @@
-/** P06: many processes spend the same approved tickets at once, and count what happened. */
+/** P06: many processes spend the same approved tickets at once, and count the effects. */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -20,7 +20,7 @@ export interface Race {
 export interface RaceReport {
   readonly calls: number
   readonly executions: number
-  /** Sentences; empty is what everybody wants. */
+  /** Violations as sentences; empty if there are none. */
   readonly lost: readonly string[]
   readonly counts: { readonly [answer: string]: number }
 }
@@ -61,11 +61,11 @@ export async function race({ store: kind, folder, tickets, retries, processes }:
   return { calls, executions, lost, counts }
 }
 
-/** Resolves when it is ready, with what lets it go and resolves with what it says. */
+/** Resolves when the process is ready, with a function that starts it and resolves with its output. */
 async function start(args: readonly string[]): Promise<() => Promise<SpenderOutput>> {
   const child: ChildProcess = spawn(node, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<never>((_, reject) => {
-    child.on('close', (code) => reject(new Error(`A process ended with ${code} before it had said anything`)))
+    child.on('close', (code) => reject(new Error(`A process ended with ${code} before any output`)))
   })
   ended.catch(() => {})
   if (!child.stdout) throw new Error('No output')
@@ -78,7 +78,7 @@ async function start(args: readonly string[]): Promise<() => Promise<SpenderOutp
   }
 }
 
-/** All in this process, on its memory. */
+/** All in this process, in memory. */
 export async function raceInMemory({
   folder,
   tickets,

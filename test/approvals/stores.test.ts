@@ -1,4 +1,4 @@
-/** Tickets on stores that forget, and on one that is away. */
+/** Tickets on stores that lose data, and on one that is unavailable. */
 
 import { defineServer, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
@@ -67,20 +67,20 @@ test.each([
   onTestFinished(() => shared.stop())
   const [one, other] = [await open(shared), await open(shared)]
   await one.server.ready()
-  const heard: string[] = []
-  other.desk.watch(({ id, status }) => heard.push(`${id} ${status}`))
+  const received: string[] = []
+  other.desk.watch(({ id, status }) => received.push(`${id} ${status}`))
   // Until its subscription has reached the server.
   const probe = JSON.stringify({ id: 'probe', status: 'pending' })
   await vi.waitFor(
     async () => {
       await one.bus.publish('approvals', probe)
-      expect(heard).toContain('probe pending')
+      expect(received).toContain('probe pending')
     },
     { timeout: 60_000 },
   )
   const { request_id } = requiredIn({ ...(await one.server.handle(pay)) })
   await one.desk.decide(request_id, { approved: true }, operator)
-  await vi.waitFor(() => expect(heard).toContain(`${request_id} approved`), { timeout: 60_000 })
+  await vi.waitFor(() => expect(received).toContain(`${request_id} approved`), { timeout: 60_000 })
   expect(await other.server.handle(pay)).toMatchObject({ result: { content: [{ text: 'paid 1' }] } })
   expect([one.ran(), other.ran()]).toEqual([0, 1])
 })

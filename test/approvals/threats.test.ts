@@ -1,4 +1,7 @@
-/** What people have done to approvals elsewhere, case by case: P01 is in every-entry.test.ts, P06 in races.test.ts, P10 in crashes.test.ts. */
+/**
+ * Known attacks on approvals, case by case. P01 is in every-entry.test.ts, P06 in races.test.ts, P10 in
+ * crashes.test.ts.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -66,7 +69,7 @@ test('P03: a tool, server version or rule that changed while its call waited nee
   }
 })
 
-test('P03: a ticket made under one rule is worth nothing under another', async () => {
+test('P03: a ticket created under one rule is invalid under another', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const before = await openApprovalsFixture({}, { store })
   const { request_id } = requiredIn(await before.call('refund', { amount: 5 }))
@@ -93,14 +96,14 @@ const script = (ran: unknown[]): readonly Tool[] => [
     },
   }),
 ]
-/** The path of a script that says hello. */
+/** Returns the path of a script that says hello. */
 function aScript(): string {
   const path = `${temporaryFolder()}/script.sh`
   writeFileSync(path, 'echo hello')
   return path
 }
 
-test('P03: a file that the arguments name is part of what is approved, where the tool says so', async () => {
+test('P03: a file that the arguments name is part of the approved call, if the tool declares it', async () => {
   const path = aScript()
   const { call, approvals, ran } = await openApprovalsFixture({}, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
@@ -112,7 +115,7 @@ test('P03: a file that the arguments name is part of what is approved, where the
   expect(ran).toEqual([])
 })
 
-test('P03: a file that changes while the call waits for a quick human does not run', async () => {
+test('P03: a file that changes while the call waits for a decision does not run', async () => {
   const path = aScript()
   const { call, approvals, ran } = await openApprovalsFixture({ waitMs: minute }, { tools: script })
   const waiting = Promise.withResolvers<string>()
@@ -126,7 +129,7 @@ test('P03: a file that changes while the call waits for a quick human does not r
   expect(ran).toEqual([])
 })
 
-test('P12: a grant does not cover a file that is no longer the same', async () => {
+test('P12: a grant does not cover a file that has changed', async () => {
   const path = aScript()
   const { call, approvals, ran } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } }, { tools: script })
   const { request_id } = requiredIn(await call('run_script', { path }))
@@ -139,7 +142,7 @@ test('P12: a grant does not cover a file that is no longer the same', async () =
   expect(ran).toEqual(['echo hello'])
 })
 
-test('P04: nothing a client says about itself approves anything', async () => {
+test('P04: no statement of a client about itself approves anything', async () => {
   const { request, server, keyFor, approvals, ran } = await openApprovalsFixture({ url })
   const pay = { name: 'pay', arguments: { amount: 5 } }
   const accepted = { 'dev.sluice/approval': { action: 'accept', content: { approved: true } } }
@@ -170,7 +173,7 @@ test('P04: nothing a client says about itself approves anything', async () => {
   expect((await approvals.list({ status: 'approved' })).tickets).toEqual([])
 })
 
-test('P04: a ticket’s id as an idempotency key does not meet what the ticket gave', async () => {
+test("P04: a ticket's id as an idempotency key does not return the ticket's result", async () => {
   const { request, call, approvals, keyFor, ran } = await openApprovalsFixture()
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   await approvals.decide(request_id, { approved: true }, owner)
@@ -181,7 +184,7 @@ test('P04: a ticket’s id as an idempotency key does not meet what the ticket g
   expect(ran).toHaveLength(1)
 })
 
-test('P04: sealed state, and the id, of another caller, tenant, tool or argument open nothing', async () => {
+test('P04: sealed state and the id of another caller, tenant, tool or argument open nothing', async () => {
   const { request, call, approvals, keyFor, ran } = await openApprovalsFixture({ url })
   const pay = { name: 'pay', arguments: { amount: 5 } }
   const { requestState } = (await request('tools/call', pay, { capabilities }))['result'] as Params
@@ -206,7 +209,7 @@ test('P04: sealed state, and the id, of another caller, tenant, tool or argument
   expect(ran).toEqual([])
 })
 
-/** As an upstream server might have answered, whose results a tool passes on. */
+/** An answer of an upstream server, as a tool might pass it on. */
 const asking = {
   content: [{ type: 'text', text: 'done' }],
   resultType: 'input_required',
@@ -240,7 +243,7 @@ test.each(['modern', 'legacy'] as const)(
   },
 )
 
-test('P08: who may not decide is refused, each time it is tried, and it is on record', async () => {
+test('P08: a caller without the right to decide is refused each time, and it is recorded', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const { call, approvals, request, keyFor, server } = await openApprovalsFixture(
     { approver: 'other' },
@@ -249,9 +252,9 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const agent = { ...operator, via: 'protocol' as const, subject: 'ann' }
   const refused: readonly (readonly [string, Decider, string])[] = [
-    ['who asked for it', { ...operator, subject: 'ann' }, 'forbidden'],
-    ['somebody of another tenant', { ...operator, tenants: ['globex'] }, 'approvalInvalid'],
-    ['somebody without the right, or who has lost it', { ...operator, operator: false }, 'forbidden'],
+    ['the requester', { ...operator, subject: 'ann' }, 'forbidden'],
+    ['a person of another tenant', { ...operator, tenants: ['globex'] }, 'approvalInvalid'],
+    ['a person without the right, or who has lost it', { ...operator, operator: false }, 'forbidden'],
     ['the agent itself', agent, 'forbidden'],
   ]
   for (const [who, by, why] of refused)
@@ -275,7 +278,7 @@ test('P08: who may not decide is refused, each time it is tried, and it is on re
   expect(kinds.filter((kind) => kind === 'decisionRefused')).toHaveLength(6)
 })
 
-test('P08: an agent’s credential never decides for its own person', async () => {
+test("P08: an agent's credential never decides for its own user", async () => {
   const { call, keyFor, request, approvals } = await openApprovalsFixture({ approver: 'owner' })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const token = await keyFor('ann', ['acme'], ['approvals:decide'])
@@ -284,7 +287,7 @@ test('P08: an agent’s credential never decides for its own person', async () =
   expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
 })
 
-test('P11: a store that is down at the check means no', async () => {
+test('P11: if the store is down at the check, the call is refused', async () => {
   const inner = memoryStore(fakeClock(1_700_000_000_000))
   let down = false
   const dead = (): Promise<never> => Promise.reject(new RpcError('storeUnavailable', 'away'))
@@ -305,7 +308,7 @@ test('P11: a store that is down at the check means no', async () => {
   expect(ran).toHaveLength(1)
 })
 
-test('P12: "always allow" is off unless said', async () => {
+test('P12: "always allow" is off by default', async () => {
   const { approvals, call } = await openApprovalsFixture()
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const grant = { ticket: request_id, arguments: 'any' as const, durationMs: minute }
@@ -362,7 +365,7 @@ test('P12: a grant covers what it names, until it ends or is revoked, and is lis
   expect(ran).toHaveLength(3)
 })
 
-test('P12: grants are listed a page at a time, each once, and to who sees some tenants nothing of others', async () => {
+test('P12: grants are listed one page at a time, each once, and without those of other tenants', async () => {
   const { approvals, call, keyFor } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } })
   for (const tenant of ['acme', 'globex', 'initech'])
     for (const caller of ['ann', 'bob', 'eve']) {
@@ -386,7 +389,7 @@ test('P12: grants are listed a page at a time, each once, and to who sees some t
   }
 })
 
-test('P12: a grant that says too little, lasts too long, or comes from the wrong person is refused', async () => {
+test('P12: a grant that is too broad, lasts too long, or comes from the wrong person is refused', async () => {
   const { approvals, call } = await openApprovalsFixture({ grants: { maxMs: 60 * minute } })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
   const grant = { ticket: request_id, arguments: 'any' as const, durationMs: minute }
@@ -417,7 +420,7 @@ test('P12: a grant that says too little, lasts too long, or comes from the wrong
   expect((await approvals.grants.list()).grants).toEqual([])
 })
 
-test('P12: one person’s grant does not stand for the two that a rule asks for', async () => {
+test("P12: one person's grant does not replace the two that a rule requires", async () => {
   const rules = [{ tool: 'pay', approval: 'always' as const, needed: 2 }]
   const { approvals, call } = await openApprovalsFixture({ rules, grants: { maxMs: 60 * minute } })
   const { request_id } = requiredIn(await call('pay', { amount: 5 }))
@@ -427,7 +430,7 @@ test('P12: one person’s grant does not stand for the two that a rule asks for'
   requiredIn(await call('pay', { amount: 5 }))
 })
 
-test('P13: a caller who asks for ten thousand has a few undecided at a time, and others are not touched', {
+test('P13: a caller with ten thousand requests has a few undecided at a time, and others are not affected', {
   timeout: 120_000,
 }, async () => {
   const { call, approvals, keyFor, clock } = await openApprovalsFixture({ maxPending: 20 })
@@ -435,7 +438,7 @@ test('P13: a caller who asks for ten thousand has a few undecided at a time, and
   expect(answers.filter((answer) => reason(answer) === 'rateLimited')).toHaveLength(9_980)
   expect((await approvals.list({ limit: 200 })).tickets).toHaveLength(20)
   requiredIn(await call('pay', { amount: 1 }, { token: await keyFor('bob', ['acme']) }))
-  // All were made in the same millisecond, so the first of the list may be Bob's.
+  // All were created in the same millisecond, so the first of the list may be Bob's.
   const hers = (await approvals.list()).tickets.find(({ caller }) => caller.subject === 'ann')
   await approvals.decide(hers?.id ?? '', { approved: false }, operator)
   requiredIn(await call('pay', { amount: 20_000 }))
@@ -444,13 +447,13 @@ test('P13: a caller who asks for ten thousand has a few undecided at a time, and
   requiredIn(await call('pay', { amount: 20_001 }))
 })
 
-test('P13: what nobody can read is not asked for', async () => {
+test('P13: a request that no approver can read is refused', async () => {
   const { call, approvals } = await openApprovalsFixture()
   expect(reason(await call('pay', { amount: 1, memo: 'x'.repeat(70_000) }))).toBe('payloadTooLarge')
   expect((await approvals.list()).tickets).toEqual([])
 })
 
-test('P15: what seals approvals is in no environment, memory or log of what a tool starts', {
+test('P15: the sealing secret is in no environment, memory or log of what a tool starts', {
   timeout: 120_000,
 }, () => {
   const secret = 'do-not-tell-this-to-anybody-0123456789'
@@ -470,7 +473,7 @@ test('P15: what seals approvals is in no environment, memory or log of what a to
   }
 })
 
-test('P16: proposed, decided, spent, started and ended are all on record, in a chain that shows a missing link', async () => {
+test('P16: proposed, decided, spent, started and ended are all recorded, in a chain that shows a missing link', async () => {
   const store = memoryStore(fakeClock(1_700_000_000_000))
   const { call, approvals, server } = await openApprovalsFixture({}, { store, audited: true })
   for (let amount = 0; amount < 50; amount++) {

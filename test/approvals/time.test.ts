@@ -1,4 +1,7 @@
-/** Tests packages/sluice/src/approvals/time.ts: time that is set back revives nothing, and neither does a restored store. */
+/**
+ * Tests packages/sluice/src/approvals/time.ts: setting the clock back revives nothing, and neither does a restored
+ * store.
+ */
 
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +23,7 @@ const stores: readonly (readonly [string, (clock: FakeClock) => Store])[] = [
 ]
 
 describe.each(stores)('on %s, a clock that is set back', (_, open) => {
-  test('does not revive an approval that had expired', async () => {
+  test('does not revive an expired approval', async () => {
     const clock = fakeClock(start)
     const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store: open(clock) })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
@@ -71,7 +74,7 @@ describe.each(stores)('on %s, a clock that is set back', (_, open) => {
     const first = await openApprovalsFixture({}, { clock, store })
     const { request_id } = requiredIn(await first.call('pay', { amount: 5 }))
     await first.approvals.decide(request_id, { approved: true }, owner)
-    // Nobody calls while it expires: the process that made it notes that the time has passed.
+    // No call arrives while it expires, so the process that created it records that the time has passed.
     await clock.advance(21 * minute)
     await settle()
     await first.server.close()
@@ -82,7 +85,7 @@ describe.each(stores)('on %s, a clock that is set back', (_, open) => {
     expect(second.ran).toEqual([])
   })
 
-  test('leaves new tickets as much time as ever', async () => {
+  test('leaves new tickets their full time', async () => {
     const clock = fakeClock(start)
     const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store: open(clock) })
     requiredIn(await call('pay', { amount: 4 }))
@@ -96,7 +99,7 @@ describe.each(stores)('on %s, a clock that is set back', (_, open) => {
   })
 })
 
-/** A store that can be put back to what it was, under processes that go on. */
+/** A store that can be restored to an earlier state, under running processes. */
 function restorable(clock: FakeClock): { readonly store: Store; save(): void; restore(): Promise<void> } {
   const folder = temporaryFolder()
   const [path, copy] = [join(folder, 'store.db'), join(folder, 'copy.db')]
@@ -123,7 +126,7 @@ function restorable(clock: FakeClock): { readonly store: Store; save(): void; re
   }
 }
 
-test('an approval that was spent is not spent again after the store was restored under a running process', async () => {
+test('a spent approval is not spent again after the store was restored under a running process', async () => {
   const clock = fakeClock(start)
   const { store, save, restore } = restorable(clock)
   const { call, approvals, ran } = await openApprovalsFixture({}, { clock, store })
@@ -138,7 +141,7 @@ test('an approval that was spent is not spent again after the store was restored
   expect(ran).toHaveLength(1)
 })
 
-test('a grant that was revoked does not come back with a copy of the store', async () => {
+test('a revoked grant does not come back with a copy of the store', async () => {
   const clock = fakeClock(start)
   const { store, save, restore } = restorable(clock)
   const { call, approvals, ran } = await openApprovalsFixture({ grants: { maxMs: hour } }, { clock, store })

@@ -1,4 +1,4 @@
-/** What another program is told and may say, over real HTTP. */
+/** Webhooks to and from another program, over real HTTP. */
 
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,19 +17,19 @@ const start = 1_700_000_000_000
 const key = Buffer.from('a key of thirty-two bytes, really')
 const secret = `whsec_${key.toString('base64')}`
 
-interface Heard {
+interface Received {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly body: string
 }
-/** A chat that answers with these statuses, one after the other, and with 200 when they are used up. */
+/** A chat that answers with these statuses in turn, and then with 200. */
 async function openChat(
   statuses: number[] = [],
-): Promise<{ url: string; heard: Heard[]; next(count: number): Promise<void> }> {
-  const heard: Heard[] = []
+): Promise<{ url: string; heard: Received[]; next(count: number): Promise<void> }> {
+  const heard: Received[] = []
   const waiting = new Set<() => void>()
   const server = createHttpServer((request, response) => {
     text(request).then((body) => {
-      heard.push({ headers: request.headers as Heard['headers'], body })
+      heard.push({ headers: request.headers as Received['headers'], body })
       response.writeHead(statuses.shift() ?? 200, { location: 'http://127.0.0.1:9/elsewhere' }).end()
       for (const look of waiting) look()
     }, expect.unreachable)
@@ -64,7 +64,7 @@ const headerIn =
     headers[name] as string | undefined
 const decided = (data: Params): string => JSON.stringify({ type: 'approval.decided', data })
 
-/** A chat in this process, that answers with these statuses and then with 200; and when it was spoken to. */
+/** A chat in this process that answers with these statuses and then with 200, and the times of its requests. */
 function chatIn(clock: FakeClock, statuses: number[]): { post: WebhookPost; told: { at: number; body: string }[] } {
   const told: { at: number; body: string }[] = []
   return {
@@ -75,7 +75,7 @@ function chatIn(clock: FakeClock, statuses: number[]): { post: WebhookPost; told
     },
   }
 }
-/** A second at a time, for as long as it takes: signing is real work, and ends when it ends. */
+/** Advances a second at a time, as long as necessary, because signing is real work. */
 const untilTold = (clock: FakeClock, told: readonly unknown[], count: number): Promise<void> =>
   vi.waitFor(
     async () => {
@@ -85,7 +85,7 @@ const untilTold = (clock: FakeClock, told: readonly unknown[], count: number): P
     { timeout: 25_000, interval: 2 },
   )
 
-test('a new ticket is told, whole, and signed as Standard Webhooks has it', async () => {
+test('a new ticket is sent, complete, and signed as in Standard Webhooks', async () => {
   const chat = await openChat()
   const { call, clock, approvals } = await openApprovalsFixture({
     url: 'https://console.example',
@@ -110,7 +110,7 @@ test('a new ticket is told, whole, and signed as Standard Webhooks has it', asyn
   expect(await approvals.get(request_id)).toMatchObject({ status: 'pending' })
 })
 
-test('it is told again until the other end has it, less and less often, and then no more', async () => {
+test('it is sent again until it is accepted, less and less often, and then no more', async () => {
   const clock = fakeClock(start)
   const { post, told } = chatIn(clock, [500, 302])
   const { call, store } = await openApprovalsFixture(
@@ -129,7 +129,7 @@ test('it is told again until the other end has it, less and less often, and then
   expect(told).toHaveLength(3)
 })
 
-test('a process that dies before it told leaves it to the next one', async () => {
+test('a process that dies before the delivery leaves it to the next one', async () => {
   const clock = fakeClock(start)
   const store = memoryStore(clock)
   const webhook = { url: 'https://chat.example/', secret }
@@ -150,7 +150,7 @@ test('a process that dies before it told leaves it to the next one', async () =>
   expect(told[0]?.body).toContain('\\"amount\\":5')
 })
 
-test('what was decided meanwhile is not told any more', async () => {
+test('a ticket that was decided in the meantime is not sent any more', async () => {
   const clock = fakeClock(start)
   const { post, told } = chatIn(clock, [500])
   const webhook = { url: 'https://chat.example/', secret, post }
@@ -168,7 +168,7 @@ test('what was decided meanwhile is not told any more', async () => {
   expect(told).toHaveLength(1)
 })
 
-test('a decision comes back signed, and counts as the person’s who made it', async () => {
+test('a decision comes back signed, and counts as that of the person who made it', async () => {
   const { call, approvals, ran } = await openApprovalsFixture({
     approver: 'other',
     webhook: { url: 'https://chat.example/', secret },
@@ -226,7 +226,7 @@ test('a decision that is forged, old, changed or of another kind decides nothing
   expect(await approvals.get(id)).toMatchObject({ status: 'pending' })
 })
 
-test('an address that others can read along, or a secret that can be guessed, does not start', async () => {
+test('an unencrypted address or a weak secret does not start', async () => {
   for (const webhook of [
     { url: 'http://chat.example/', secret },
     { url: 'ftp://127.0.0.1/', secret },

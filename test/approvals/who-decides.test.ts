@@ -1,4 +1,7 @@
-/** Tests packages/sluice/src/approvals/decide.ts: one function decides who may approve, deny, grant, resolve and revoke. */
+/**
+ * Tests packages/sluice/src/approvals/decide.ts: one function decides which person may approve, deny, grant, resolve
+ * and revoke.
+ */
 
 import type { Params, Tool } from 'sluice'
 import { memoryStore, tool } from 'sluice'
@@ -12,14 +15,14 @@ import { openApprovalsFixture, operator, owner, requiredIn } from '../kit/server
 const minute = 60_000
 const grants = { maxMs: 60 * minute }
 const capabilities = { elicitation: { form: {} } }
-/** The person the agent works for, who is an operator too. */
+/** The person the agent works for, who is also an operator. */
 const annAsOperator: Decider = { ...operator, subject: 'ann' }
 const omar: Decider = { ...operator, subject: 'omar' }
 const forbidden = { reason: 'forbidden' }
 const textOf = (answer: Params): string =>
   (answer['result'] as { content?: readonly { text: string }[] } | undefined)?.content?.[0]?.text ?? ''
 
-/** A ticket whose process began to run it and was never heard of again. */
+/** A ticket whose process started to run it and ended. */
 async function inDoubt(
   options: ApprovalsOptions,
   by: readonly Decider[],
@@ -46,8 +49,8 @@ async function inDoubt(
 const give = (desk: Approvals, ticket: string, by: Decider): Promise<unknown> =>
   desk.grants.create({ ticket, arguments: 'exactly', durationMs: minute }, by)
 
-describe('whoever may not approve may not grant or resolve', () => {
-  test('with approver "other", not the person who asked', async () => {
+describe('a person who may not approve may not grant or resolve', () => {
+  test('with approver "other", not the requester', async () => {
     const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await expect(approvals.decide(request_id, { approved: true }, annAsOperator)).rejects.toMatchObject(forbidden)
@@ -59,7 +62,7 @@ describe('whoever may not approve may not grant or resolve', () => {
     await doubt.approvals.resolve(doubt.id, 'did not run', omar)
   })
 
-  test('with people named in the rule, nobody else', async () => {
+  test('with people named in the rule, no other person', async () => {
     const rules = [{ approval: 'always' as const, of: ['omar'] }]
     const { call, approvals } = await openApprovalsFixture({ rules, grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
@@ -71,7 +74,7 @@ describe('whoever may not approve may not grant or resolve', () => {
     expect(doubt.ran).toEqual([])
   })
 
-  test('a webhook that speaks for somebody is held to the same', async () => {
+  test('a webhook that speaks for a person has the same limits', async () => {
     const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     const byChat: Decider = { ...annAsOperator, via: 'webhook' }
@@ -89,7 +92,7 @@ describe('a grant', () => {
     return shop.request('tools/call', { ...params, requestState, inputResponses }, { capabilities })
   }
 
-  test('for exactly these arguments does not cover another answer to the tool’s question', async () => {
+  test("for exactly these arguments does not cover another answer to the tool's question", async () => {
     const shop = await openApprovalsFixture({ grants })
     const { request_id } = requiredIn(await shipTo(shop, 'Paris'))
     await give(shop.approvals, request_id, operator)
@@ -98,14 +101,14 @@ describe('a grant', () => {
     expect(shop.ran).toEqual([{ parcel: 'p', city: 'Paris' }])
   })
 
-  test('is not given over another person’s denial', async () => {
+  test("is not given over another person's denial", async () => {
     const { call, approvals } = await openApprovalsFixture({ grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
     await approvals.decide(request_id, { approved: false }, owner)
     await expect(give(approvals, request_id, operator)).rejects.toMatchObject({ reason: 'conflict' })
   })
 
-  test('that was given before does not outweigh a person who says no to this very call', async () => {
+  test('that was given before does not outweigh a denial of this call', async () => {
     const { call, approvals, ran } = await openApprovalsFixture({ grants })
     const [first, second] = [requiredIn(await call('pay', { amount: 5 })), requiredIn(await call('pay', { amount: 6 }))]
     await approvals.decide(second.request_id, { approved: false }, owner)
@@ -145,7 +148,7 @@ describe('approved: false beside approval_request_id', () => {
     },
   )
 
-  test('denies one that waits, and what another caller may not see it may not deny', async () => {
+  test('denies a pending ticket, and a caller cannot deny a ticket that it may not see', async () => {
     const { call, approvals, keyFor } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('refund', { amount: 5 }))
     const no = { amount: 5, approval_request_id: request_id, approved: false }
@@ -169,7 +172,7 @@ describe('approved: false beside approval_request_id', () => {
     expect(ran).toEqual([])
   })
 
-  test('a ticket that was spent is not denied afterwards', async () => {
+  test('a spent ticket cannot be denied afterwards', async () => {
     const { call, approvals } = await openApprovalsFixture()
     const { request_id } = requiredIn(await call('refund', { amount: 5 }))
     await approvals.decide(request_id, { approved: true }, owner)

@@ -1,4 +1,4 @@
-/** What an edge deployment uploads: a server carries the code of what it uses, and of nothing else. */
+/** An edge deployment uploads only the code that its server uses. */
 
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -26,8 +26,8 @@ const marks: readonly (readonly [plugin: string, mark: string])[] = [
   ['authenticate({ verifiers: [] })', 'so every caller would be refused'],
 ]
 
-/** The very worker that `npm run bench -- bundle` measures. */
-test('a worker with one Zod tool keeps what is promised of its size', async () => {
+/** The same worker that `npm run bench -- bundle` measures. */
+test('a worker with one Zod tool stays within its promised size', async () => {
   const text = await workerOf({ entryPoints: [fileURLToPath(scriptOf('sluice', 'edge'))] })
   expect(gzippedKilobytes(text)).toBeLessThanOrEqual(maxKilobytes)
 })

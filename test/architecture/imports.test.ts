@@ -1,4 +1,4 @@
-/** The one-way rule for imports: what a file may touch is told by the folder it is in. */
+/** The one-way rule for imports: the folder of a file decides what it may import. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../../packages/sluice/src')
 
-/** Folder → folders of ours it may import. Files at the root put everything together. */
+/** Maps a folder to our folders that it may import. `server` and the entries assemble everything. */
 const mayImport: { readonly [folder: string]: readonly string[] } = {
   core: ['core'],
   protocol: ['core', 'protocol'],
@@ -15,14 +15,23 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'operate'],
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
-  approvals: ['core', 'stores', 'approvals'],
+  approvals: ['core', 'protocol', 'stores', 'approvals'],
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
+  // The transports have the environment of child processes.
+  client: ['core', 'protocol', 'transports', 'client'],
 }
 
 /** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
-const onNode: readonly string[] = ['transports/node/', 'operate/console/', 'stores/', 'node.ts', 'main.ts']
+const onNode: readonly string[] = [
+  'transports/node/',
+  'operate/console/',
+  'client/node/',
+  'stores/',
+  'node.ts',
+  'main.ts',
+]
 /** Exceptions in these folders. */
 const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts']
 const needsNode = (file: string): boolean =>

@@ -1,4 +1,6 @@
-/** The whole way: the official client finds the authorization server by our challenge, gets a token and is let in. */
+/**
+ * The whole flow: the official client finds the authorization server by our challenge, gets a token and is accepted.
+ */
 
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { apiKeys, authenticate, defineServer, tool } from 'sluice'
@@ -76,7 +78,7 @@ const bearer = (token: string): { [name: string]: string } => ({ authorization: 
 const metadataOf = (url: string): string => url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp')
 
 test.each(['legacy', { pin: '2026-07-28' }] as const)(
-  'the official client (%j) starts with nothing but the address and its own credentials',
+  'the official client (%j) starts with only the address and its own credentials',
   async (mode) => {
     const authProvider = new ClientCredentialsProvider({
       clientId: issuer.client.id,
@@ -98,7 +100,7 @@ test.each(['legacy', { pin: '2026-07-28' }] as const)(
   },
 )
 
-test('no token, and none that counts: 401 with where to get one', async () => {
+test('no token, or an invalid one: 401 with where to get one', async () => {
   const token = await issuer.token(serving.url, 'routes:read')
   const plain = `Bearer scope="routes:read", resource_metadata="${metadataOf(serving.url)}"`
   const failed = `Bearer error="invalid_token", scope="routes:read", resource_metadata="${metadataOf(serving.url)}"`
@@ -110,7 +112,7 @@ test('no token, and none that counts: 401 with where to get one', async () => {
   expect(JSON.stringify(serving.lines)).not.toContain(token.slice(-20))
 })
 
-test('every refused token gets the same answer to the letter', async () => {
+test('every refused token gets exactly the same answer', async () => {
   const tokens = [
     await issuer.token('https://other.example'),
     `sk_${'0'.repeat(48)}`,
@@ -123,7 +125,7 @@ test('every refused token gets the same answer to the letter', async () => {
   expect(answers[0]).toMatchObject({ status: 401, text: expect.stringContaining('Authentication required') })
 })
 
-test('too few scopes: 403 with all this call needs, and nothing more', async () => {
+test('too few scopes: 403 with all scopes of this call, and nothing more', async () => {
   const token = await issuer.token(serving.url, 'routes:read')
   expect(await post('deploy', bearer(token))).toMatchObject({
     status: 403,
@@ -133,7 +135,7 @@ test('too few scopes: 403 with all this call needs, and nothing more', async () 
   expect(await post('deploy', bearer(enough))).toMatchObject({ status: 200, challenge: null })
 })
 
-test('an API key opens the same door', async () => {
+test('an API key is accepted too', async () => {
   const { secret } = await keys.create({ subject: 'ann', scopes: ['routes:read'] })
   expect(await post('echo', bearer(secret))).toMatchObject({ status: 200 })
   expect(JSON.stringify(serving.lines)).not.toContain(secret.slice(11))
@@ -169,7 +171,7 @@ const legacy = (message: object | undefined, headers: { [name: string]: string }
   })
 const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }
 
-test('a session id alone is not enough for what is no call: its stream, its end, a notification, a response', async () => {
+test('a session id alone is not enough for its stream, its end, a notification or a response', async () => {
   const { secret } = await keys.create({ subject: 'ann', scopes: ['routes:read'] })
   const mine = { authorization: `Bearer ${secret}` }
   const started = await legacy(initialize, mine)
@@ -186,7 +188,7 @@ test('a session id alone is not enough for what is no call: its stream, its end,
   expect((await legacy(undefined, { ...session, ...mine }, 'DELETE')).status).toBe(204)
 })
 
-test('who began a session as nobody may end the handshake, and nothing more', async () => {
+test('an anonymous session may finish the handshake, and nothing more', async () => {
   const started = await legacy(initialize)
   const session = { 'mcp-session-id': String(started.headers.get('mcp-session-id')) }
   expect((await legacy({ method: 'notifications/initialized' }, session)).status).toBe(202)

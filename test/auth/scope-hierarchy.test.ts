@@ -1,4 +1,4 @@
-/** A scope that implies others opens what they open, for every check, and challenges ask for the widest alone. */
+/** A scope that implies others grants what they grant, for every check, and challenges ask for the widest only. */
 
 import { apiKeys, authenticate, defineServer, memoryStore, prompt, resource, tenants, tool } from 'sluice'
 import { createServer } from 'sluice/node'
@@ -66,7 +66,7 @@ test('what the tenant does not have stays hidden, whatever the scope', async () 
   })
 })
 
-test('the narrower scope does not open what needs the wider one', async () => {
+test('the narrower scope does not grant what needs the wider one', async () => {
   const { modern } = await clientWith('repo:read', 'deploy')
   expect(await modern.send('tools/call', { name: 'all' })).toMatchObject({
     error: { data: { reason: 'insufficientScope' } },
@@ -75,7 +75,7 @@ test('the narrower scope does not open what needs the wider one', async () => {
 
 test.each([
   ['no scope that another one implies', ['repo:write'], 'all', ['repo', 'deploy']],
-  ['the wider scope that the caller has already', ['repo'], 'deploy', ['repo', 'deploy']],
+  ['the wider scope that the caller already has', ['repo'], 'deploy', ['repo', 'deploy']],
   ['what is needed, by a caller without any of it', ['else'], 'deploy', ['repo:read', 'deploy']],
 ])('a challenge asks for %s', async (_, held, name, wanted) => {
   const { modern } = await clientWith(...held)

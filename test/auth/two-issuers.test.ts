@@ -1,6 +1,7 @@
-/** Two issuers may both have an "alice": what one of them did, asked for or may do is not the other's. */
+/** Two issuers may both have an "alice": the work, requests and rights of one are not the other's. */
 
 import { createHmac } from 'node:crypto'
+import type { Verifier } from 'sluice'
 import { apiKeys, authenticate, defineServer, memoryStore, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import type { JwtOptions } from 'sluice/jwt'
@@ -25,7 +26,7 @@ function tokenOf(iss: string): string {
 
 const verifierOf = (issuer: string, more: Partial<JwtOptions> = {}) => jwt({ secret, issuer, audience, ...more })
 
-function serving(verifiers: Parameters<typeof authenticate>[0]['verifiers']) {
+function serving(verifiers: readonly Verifier[]) {
   let runs = 0
   const store = memoryStore()
   const desk = createApprovals({ store })
@@ -58,7 +59,7 @@ test('with one verifier a caller is its subject', async () => {
   expect(await textOf(tokenOf(first), 'whoami')).toBe('alice')
 })
 
-test('with more than one a caller is issuer and subject, and a key is who it was made for', async () => {
+test('with more than one a caller is issuer and subject, and a key is the subject it was made for', async () => {
   const keys = apiKeys(memoryStore())
   const made = await keys.create({ subject: 'alice' })
   const { textOf } = serving([verifierOf(first), verifierOf(second), keys])
@@ -67,7 +68,7 @@ test('with more than one a caller is issuer and subject, and a key is who it was
   expect(await textOf(made.secret, 'whoami')).toBe('alice')
 })
 
-test('a recorded result is not given to the other alice', async () => {
+test('a recorded result is not returned to the other alice', async () => {
   const { textOf } = serving([verifierOf(first), verifierOf(second)])
   const key = crypto.randomUUID()
   expect(await textOf(tokenOf(first), 'count', key)).toBe('1')
@@ -87,7 +88,7 @@ test('an approval is not spent by the other alice', async () => {
 test.each([
   ['a claim by its name', 'email'],
   ['a function', ({ email }: { readonly email?: unknown }) => (typeof email === 'string' ? email : undefined)],
-] as const)('with "subject" set to %s, callers are called that', async (_, subject) => {
+] as const)('with "subject" set to %s, callers have that name', async (_, subject) => {
   const { textOf } = serving([verifierOf(first, { subject }), verifierOf(second, { subject })])
   for (const issuer of [first, second]) expect(await textOf(tokenOf(issuer), 'whoami')).toBe('alice@example.com')
 })

@@ -1,4 +1,4 @@
-/** The suite's tools that need an answer first: from the person, the client's model or its roots. */
+/** The suite's tools that need an answer first: from the user, the client's model or its roots. */
 
 import type { Ask, Tool } from 'sluice'
 import { ask, tool } from 'sluice'
@@ -23,7 +23,7 @@ const withDefaults = z.object({
 const titled = (...titles: readonly string[]): readonly { const: string; title: string }[] =>
   titles.map((title, index) => ({ const: `value${index + 1}`, title }))
 
-/** The five ways a form can offer choices (SEP-1330), one of them deprecated. */
+/** The five forms of choices (SEP-1330), one of them deprecated. */
 const choices = jsonSchema({
   type: 'object',
   properties: {
@@ -45,7 +45,9 @@ const who = (): Ask<{ name: string }> => ask.form('What is your name?', named)
 const capital = (): ReturnType<typeof ask.sample> => model('What is the capital of France?', 100)
 const confirm = (): Ask<{ ok: boolean }> => ask.form('Please confirm', confirmed)
 
-/** Asked by requests of their own before 2026-07-28, by `input_required` from then on: the tools do not know. */
+/**
+ * Asked by separate requests before 2026-07-28, by `input_required` from then on; the tools do not know the difference.
+ */
 const direct: readonly Tool[] = [
   tool({
     name: 'test_sampling',
@@ -109,13 +111,13 @@ const inputRequired: readonly Tool[] = [
   }),
   tool({
     name: 'test_input_required_result_request_state',
-    description: 'Asks, and runs only with the state it gave out',
+    description: 'Asks, and runs only with its own state',
     ask: () => ({ confirm: confirm() }),
     run: (_input, { answers }) => `state-ok, confirmed: ${answers.confirm.ok}`,
   }),
   tool({
     name: 'test_input_required_result_tampered_state',
-    description: 'Asks, and refuses state that somebody changed',
+    description: 'Asks, and refuses changed state',
     ask: () => ({ confirm: confirm() }),
     run: (_input, { answers }) => `Confirmed: ${answers.confirm.ok}`,
   }),

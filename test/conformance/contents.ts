@@ -1,4 +1,4 @@
-/** The smallest files that still are what they say. */
+/** The smallest valid files of their types. */
 
 /** One red pixel. */
 export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='

@@ -1,4 +1,4 @@
-/** What the person who ran the suite reads: one table, then whatever did not simply pass. */
+/** The report of a run: one table, then every check that did not pass. */
 
 import type { Scenario } from './results.ts'
 import { countOf, outcomeOf } from './results.ts'
@@ -6,9 +6,9 @@ import { countOf, outcomeOf } from './results.ts'
 export interface Ran {
   readonly name: string
   readonly exit: number
-  /** These decide. */
+  /** These decide the result. */
   readonly scored: readonly Scenario[]
-  /** Extensions and what came after the revision: run and reported, and neither here nor in the suite a failure. */
+  /** Extensions and later additions: run and reported, but never a failure, here or in the suite. */
   readonly unscored: readonly Scenario[]
 }
 
@@ -33,7 +33,7 @@ export function table(runs: readonly Ran[]): string {
   return rows.map(line).join('\n')
 }
 
-/** Failing and warning checks by name, scenarios that showed nothing, then what was run without counting. */
+/** Failing and warning checks by name, scenarios without a result, then unscored ones. */
 export function remarks({ name, scored, unscored }: Ran): readonly string[] {
   return [
     ...scored.flatMap((scenario) => remarksOn(name, scenario)),
@@ -46,7 +46,7 @@ export function remarks({ name, scored, unscored }: Ran): readonly string[] {
 
 function remarksOn(run: string, scenario: Scenario): readonly string[] {
   const at = `${run} › ${scenario.name}`
-  // The suite passes over what a server seems not to have: a fixture that got lost would go unnoticed.
+  // The suite skips what a server does not seem to have, so that a missing fixture would go unnoticed.
   if (outcomeOf(scenario) === 'skipped') return [`SKIPPED  ${at}: no check passed or failed`]
   return scenario.checks
     .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')

@@ -1,4 +1,4 @@
-/** What a run of the suite left on disk, read back and counted. */
+/** Reads and counts the results that a run of the suite left on disk. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,14 +14,24 @@ export interface Scenario {
   readonly checks: readonly Check[]
 }
 
-/** `server-<scenario>-<time>`, one directory each. */
-const directory = /^server-(.+)-\d{4}-\d\d-\d\dT[\dZ-]+$/
+/** Which side the suite tests. */
+export type Leg = 'server' | 'client'
+
+/** `server-<scenario>-<time>` or, for clients, `<scenario>-<time>`: one directory each. Scenarios may hold a slash. */
+const directories: { readonly [leg in Leg]: RegExp } = {
+  server: /^server-(.+)-\d{4}-\d\d-\d\dT[\dZ-]+$/,
+  client: /^(.+)-\d{4}-\d\d-\d\dT[\dZ-]+$/,
+}
 
 /** A scenario that threw, or did not apply, leaves its directory empty; `whenEmpty` says which it was. */
-export async function readScenarios(output: string, whenEmpty: readonly Check[]): Promise<readonly Scenario[]> {
-  const entries = await readdir(output).catch(() => [])
+export async function readScenarios(
+  output: string,
+  whenEmpty: readonly Check[],
+  leg: Leg = 'server',
+): Promise<readonly Scenario[]> {
+  const entries = await readdir(output, { recursive: true }).catch(() => [])
   const read = entries.toSorted().map(async (entry): Promise<readonly Scenario[]> => {
-    const name = directory.exec(entry)?.[1]
+    const name = directories[leg].exec(entry)?.[1]
     if (name === undefined) return []
     const text = await readFile(join(output, entry, 'checks.json'), 'utf8').catch(() => undefined)
     const checks = text === undefined ? whenEmpty : (JSON.parse(text) as Check[])
@@ -32,7 +42,7 @@ export async function readScenarios(output: string, whenEmpty: readonly Check[])
 
 export const failed = (name: string, description: string): Check => ({ id: name, description, status: 'FAILURE' })
 
-/** A warning is about a SHOULD and fails nothing; a scenario that only skipped has shown nothing either. */
+/** A warning is about a SHOULD and fails nothing; a scenario that only skipped has proven nothing either. */
 export function outcomeOf({ checks }: Scenario): 'pass' | 'fail' | 'skipped' {
   if (checks.some(({ status }) => status === 'FAILURE')) return 'fail'
   return checks.some(({ status }) => status === 'SUCCESS' || status === 'WARNING') ? 'pass' : 'skipped'
@@ -41,11 +51,11 @@ export function outcomeOf({ checks }: Scenario): 'pass' | 'fail' | 'skipped' {
 export const countOf = (scenarios: readonly Scenario[], status: Check['status']): number =>
   scenarios.flatMap(({ checks }) => checks).filter((check) => check.status === status).length
 
-/** The scenarios a revision froze as required. The file is the suite's own; its list is plain enough to read by line. */
-export async function readRequired(suite: string, revision: string): Promise<readonly string[]> {
+/** The required scenarios of a revision. The file is the suite's own; its list is simple enough to read by line. */
+export async function readRequired(suite: string, revision: string, leg: Leg = 'server'): Promise<readonly string[]> {
   const yaml = await readFile(join(suite, 'requirements', `${revision}.yaml`), 'utf8')
-  const list = /^server:\n((?: {2}- \S+\n)+)/m.exec(yaml)?.[1]
-  if (list === undefined) throw new Error(`requirements/${revision}.yaml has no list of server scenarios`)
+  const list = new RegExp(`^${leg}:\\n((?: {2}- \\S+\\n)+)`, 'm').exec(yaml)?.[1]
+  if (list === undefined) throw new Error(`requirements/${revision}.yaml has no list of ${leg} scenarios`)
   return list
     .trimEnd()
     .split('\n')

@@ -3,22 +3,25 @@
  *
  * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it,
  * `-- --runtime workerd` (or deno, bun) the same server on another runtime; `workerd-object` is one Durable Object there.
+ *
+ * `-- --client`: the suite's client leg against `client-program.ts`, which uses `sluice/client`.
  */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Ran } from './report.ts'
 import { passed, remarks, table } from './report.ts'
-import { failed, readRequired, readScenarios } from './results.ts'
+import { failed, type Leg, readRequired, readScenarios } from './results.ts'
 import { startServing } from './serve.ts'
 import { conformance, suite } from './suite.ts'
 
 interface Run {
   readonly name: string
   readonly args: readonly string[]
-  /** Where it is set, only these decide. */
+  /** If set, only these decide. */
   readonly required?: readonly string[]
 }
 
@@ -26,18 +29,26 @@ const {
   only,
   scenario,
   runtime = 'node',
+  client = false,
 } = parseArgs({
-  options: { only: { type: 'string' }, scenario: { type: 'string' }, runtime: { type: 'string' } },
+  options: {
+    only: { type: 'string' },
+    scenario: { type: 'string' },
+    runtime: { type: 'string' },
+    client: { type: 'boolean' },
+  },
 }).values
+const leg: Leg = client ? 'client' : 'server'
 
 async function planned(): Promise<readonly Run[]> {
   const what = scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario]
-  const runs = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'].map(
-    (name): Run => ({ name, args: [...what, '--spec-version', name] }),
-  )
-  // A set of requirements is run whole: the suite takes no scenario beside it.
+  // A client chooses the revision itself, so it runs the lists of requirements, or one scenario alone.
+  const revisions = client ? [] : ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
+  const runs = revisions.map((name): Run => ({ name, args: [...what, '--spec-version', name] }))
+  if (client && scenario !== undefined) runs.push({ name: scenario.replace('/', '-'), args: what })
+  // A set of requirements runs as a whole: the suite accepts no scenario beside it.
   for (const revision of scenario === undefined ? ['2025-11-25', '2026-07-28'] : []) {
-    const required = await readRequired(suite, revision)
+    const required = await readRequired(suite, revision, leg)
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
   }
   const kept = runs.filter(({ name }) => only === undefined || only === name)
@@ -45,14 +56,23 @@ async function planned(): Promise<readonly Run[]> {
   return kept
 }
 
+/** All client scenarios of a list run at once, each with a process: on a small machine they take their time. */
+const program = `${process.execPath} ${fileURLToPath(new URL('client-program.ts', import.meta.url))}`
+const tested = (url: string): readonly string[] =>
+  client ? ['client', '--command', program, '--timeout', '120000'] : ['server', '--url', url]
+
 async function perform({ name, args, required }: Run, url: string, into: string): Promise<Ran> {
   const output = join(into, name)
   await mkdir(output)
-  const { exit, said } = await conformance(['server', '--url', url, ...args, '-o', output])
+  const { exit, said } = await conformance([...tested(url), ...args, '-o', output])
   await writeFile(join(output, 'output.txt'), said)
-  // A single scenario that the revision does not have is skipped, with a good exit and nothing to show.
+  // A single scenario that the revision does not have is skipped, with exit code 0 and no result.
   const absent = scenario !== undefined && exit === 0
-  const scenarios = await readScenarios(output, absent ? [] : [failed('unfinished', 'The scenario did not finish')])
+  const scenarios = await readScenarios(
+    output,
+    absent ? [] : [failed('unfinished', 'The scenario did not finish')],
+    leg,
+  )
   if (scenarios.length === 0 && !absent) throw new Error(`The suite did not run:\n${said}`)
   const missing = (required ?? []).filter((wanted) => !scenarios.some((ran) => ran.name === wanted))
   return {
@@ -68,13 +88,13 @@ async function perform({ name, args, required }: Run, url: string, into: string)
 
 const plan = await planned()
 const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
-const fixture = await startServing(runtime)
+const fixture = client ? { url: '', close: async () => {} } : await startServing(runtime)
 const runs: Ran[] = []
 try {
-  // One after the other: the tools that change the lists would be heard by the others' subscriptions.
+  // One after the other, because the tools that change the lists would notify the others' subscriptions.
   for (const run of plan) runs.push(await perform(run, fixture.url, into))
-  // Extensions are of no revision, so none of them has the scenario.
-  if (scenario !== undefined && only === undefined && runs.every(({ scored }) => scored.length === 0))
+  // Extensions belong to no revision, so none of them has the scenario.
+  if (!client && scenario !== undefined && only === undefined && runs.every(({ scored }) => scored.length === 0))
     runs.push(await perform({ name: 'extension', args: ['--scenario', scenario] }, fixture.url, into))
 } finally {
   await fixture.close()

@@ -1,4 +1,4 @@
-/** The fixture on the runtime that was asked for. */
+/** Serves the fixture on the requested runtime. */
 
 import { fileURLToPath } from 'node:url'
 import { serveHttp } from 'sluice/node'

@@ -1,6 +1,6 @@
 /**
- * The server under test: what the official suite expects to find, written as a user of Sluice would write it. Left out
- * are the tasks and skills extensions.
+ * The server under test: what the official suite expects, written as a user of Sluice would write it. The tasks and
+ * skills extensions are left out.
  */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
@@ -19,13 +19,13 @@ export const definition: ServerDefinition = defineServer({
   resources,
 })
 
-/** These come and go, so that subscribers have something to hear of. */
+/** These come and go, so that subscribers are notified. */
 const passing = {
   tools: tool({ name: 'test_passing_tool', description: 'Sometimes there', run: () => 'Still there' }),
   prompts: prompt({ name: 'test_passing_prompt', description: 'Sometimes there', run: () => 'Still there' }),
 }
 
-/** With the two tools that change the lists: each call adds what is missing or removes what is there. */
+/** Includes the two tools that change the lists: each call adds what is missing or removes what exists. */
 export function createFixture(): Server {
   const shown = { tools: false, prompts: false }
   const trigger = (name: string, list: 'tools' | 'prompts'): Tool =>
@@ -44,7 +44,7 @@ export function createFixture(): Server {
     tools: [...tools, ...askingTools, ...triggers, ...(shown.tools ? [passing.tools] : [])],
     prompts: [...prompts, ...(shown.prompts ? [passing.prompts] : [])],
   })
-  // The suite provokes refusals by the dozen; only what is a bug is worth a line.
+  // The suite provokes many refusals, so only bugs are logged.
   const server = createServer(current(), {
     store: memoryStore(),
     // On the edge one must be set: the next request may meet another isolate.

@@ -1,4 +1,4 @@
-/** The official suite as a program: where it is, and how it is started. */
+/** The official suite as a program: its location and its start. */
 
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ export const suite: string = dirname(
   fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json')),
 )
 
-/** The suite needs Node 22 or later, so it runs on the Node that runs this. */
+/** The suite needs Node 22 or later, so it runs on the Node of this process. */
 export async function conformance(args: readonly string[]): Promise<{ readonly exit: number; readonly said: string }> {
   const child = spawn(process.execPath, [join(suite, 'dist', 'index.js'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-/** The suite's tools that ask nobody: contents of every kind, progress, logs, schemas and headers. */
+/** The suite's tools without questions: contents of every kind, progress, logs, schemas and headers. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -6,10 +6,10 @@ import { jsonSchema } from 'sluice/json-schema'
 import { z } from 'zod'
 import { png, wav } from './contents.ts'
 
-/** Nothing of Node: this runs on every runtime. */
+/** Without Node, because this runs on every runtime. */
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Long enough for a client to see one notification after the other. */
+/** Long enough for a client to see the notifications one by one. */
 const pauseMs = 50
 
 const logging = (name: string): Tool =>
@@ -95,7 +95,7 @@ export const tools: readonly Tool[] = [
   logging('test_logging_tool'),
   tool({
     name: 'test_reconnection',
-    description: 'Hangs up before it has finished; the client comes back for the result',
+    description: 'Closes its stream before it has finished; the client comes back for the result',
     async run(_input, { detach }) {
       detach()
       await delay(2 * pauseMs)
@@ -132,7 +132,7 @@ export const tools: readonly Tool[] = [
       },
       allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
       if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema; nobody awaits this object.
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema; this object is never awaited.
       then: { required: ['phone'] },
       else: { required: ['email'] },
       additionalProperties: false,

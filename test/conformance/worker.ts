@@ -1,10 +1,10 @@
-/** The fixture as the edge runs it: in whichever isolate a request meets, or on workerd in one Durable Object. */
+/** The fixture on the edge: in any isolate, or on workerd in one Durable Object. */
 
 import { sessions, toFetch } from 'sluice/fetch'
 import { createFixture } from './server.fixture.ts'
 
 interface Env {
-  /** Bound where the object is to serve. */
+  /** Bound if the object serves. */
   readonly ONE?: {
     idFromName(name: string): unknown
     get(id: unknown): { fetch(request: Request): Promise<Response> }

@@ -1,4 +1,4 @@
-/** The API: what it answers, to whom, and that it answers as documented. */
+/** The console's API: its answers, its access rules, and that it answers as documented. */
 
 import { readFileSync } from 'node:fs'
 import { routes, schemas } from 'sluice/console'
@@ -20,7 +20,7 @@ afterAll(() => fixture.close())
 const pendingOf = async (who: BrowserSession = owner): Promise<Record<string, unknown>[]> =>
   (await who.get('api/tickets?status=pending')).body['tickets'] as Record<string, unknown>[]
 
-/** Asks for a refund and hands back its ticket. */
+/** Requests a refund and returns its ticket. */
 async function asked(order: string, secret: string = agent): Promise<Record<string, unknown>> {
   await fixture.call(secret, 'refund', { order })
   const found = (await pendingOf()).find((ticket) => String(ticket['excerpt']).includes(`"${order}"`))
@@ -35,7 +35,7 @@ const decision = (
   owner.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
 
 describe('a ticket', () => {
-  test('shows who wants what, whole, and runs once it is approved', async () => {
+  test('shows the caller and the complete request, and runs once it is approved', async () => {
     const ticket = await asked('A-1')
     expect(ticket).toMatchObject({
       server: 'shop',
@@ -65,7 +65,7 @@ describe('a ticket', () => {
     expect(answer).not.toContain('refunded')
   })
 
-  test('is not decided for other arguments than were shown', async () => {
+  test('is not approved for other arguments than were shown', async () => {
     const ticket = await asked('A-3')
     const reply = await owner.post(`api/tickets/${ticket['id']}/decision`, { approved: true, digest: 'another' })
     expect(reply).toMatchObject({ status: 409, body: { reason: 'conflict' } })
@@ -78,7 +78,7 @@ describe('a ticket', () => {
     expect((await decision(ticket, true)).status).toBe(409)
   })
 
-  test('cannot be decided when its time is up', async () => {
+  test('cannot be decided after it has expired', async () => {
     const ticket = await asked('A-5')
     fixture.clock.advance(10 * 60_000 + 1)
     expect((await decision(ticket, true)).status).toBe(409)
@@ -95,7 +95,7 @@ describe('a ticket', () => {
     expect(second['previous']).toMatchObject({ id: first['id'], arguments: '{"order":"A-6"}' })
   })
 
-  test('is not decided by who may only look', async () => {
+  test('cannot be decided by an operator who may only read', async () => {
     const ticket = await asked('A-8')
     const { secret } = await fixture.consoleApp.operators.create({ name: 'viewer' })
     const viewer = await signIn(fixture, { key: secret })
@@ -106,7 +106,7 @@ describe('a ticket', () => {
     expect((await owner.get(`api/tickets/${ticket['id']}`)).body).toMatchObject({ status: 'pending' })
   })
 
-  test('is decided by the person it works for, whatever else that person may', async () => {
+  test("is decided by the person it works for, whatever that person's other rights", async () => {
     const { secret } = await fixture.consoleApp.operators.create({ name: 'agent' })
     const person = await signIn(fixture, { key: secret })
     const [own, foreign] = [await asked('own-1'), await asked('own-2', await fixture.createAgentKey('somebody'))]
@@ -121,7 +121,7 @@ describe('a ticket', () => {
     }
   })
 
-  test('that was begun and never ended is in doubt, until somebody says what became of it', async () => {
+  test('that started and never ended is in doubt, until a person resolves it', async () => {
     const own = await openConsoleFixture({ definition: stuckDefinition })
     const person = await signInAsOwner(own)
     const caller = await own.createAgentKey()
@@ -140,7 +140,7 @@ describe('a ticket', () => {
     await own.close()
   })
 
-  test('comes a page at a time, and every one comes once', async () => {
+  test('comes one page at a time, and every ticket comes once', async () => {
     for (let at = 0; at < 7; at++) await asked(`page-${at}`, await fixture.createAgentKey(`someone-${at}`))
     const seen: string[] = []
     for (let after = ''; ; ) {
@@ -188,7 +188,7 @@ describe('an operator of one tenant', () => {
 })
 
 describe('a grant', () => {
-  test('is made from a ticket, scoped and ending, is listed, lets that call run, and is over when it is revoked', async () => {
+  test('is made from a ticket, scoped and limited in time, is listed, lets that call run, and ends when it is revoked', async () => {
     const secret = await fixture.createAgentKey('granted')
     const ticket = await asked('G-1', secret)
     const at = `api/tickets/${ticket['id']}/grant`
@@ -212,7 +212,7 @@ describe('a grant', () => {
 })
 
 describe('keys', () => {
-  test('are listed without themselves and opened no more once they are revoked', async () => {
+  test('are listed without their secrets, and refused once they are revoked', async () => {
     const secret = await fixture.createAgentKey('leaver')
     await fixture.call(secret, 'price', { article: 'x' })
     const { text, body } = await owner.get('api/keys')
@@ -227,7 +227,7 @@ describe('keys', () => {
 })
 
 describe('the audit', () => {
-  test('is looked through, newest first, taken away whole, and proven', async () => {
+  test('is searched newest first, exported completely, and verified', async () => {
     const fresh = await openConsoleFixture()
     const own = await signInAsOwner(fresh)
     const secret = await fresh.createAgentKey('ann')
@@ -263,7 +263,7 @@ describe('the audit', () => {
 })
 
 describe('an operator key', () => {
-  test('is all another tool needs: no cookie, no origin, no token', async () => {
+  test('is all that another tool needs: no cookie, no origin, no token', async () => {
     const { secret } = await fixture.consoleApp.operators.create({ name: 'bot', scopes: ['approvals:decide'] })
     const headers = { authorization: `Bearer ${secret}` }
     const ticket = await asked('by-bot')
@@ -281,8 +281,8 @@ describe('an operator key', () => {
   })
 })
 
-describe('what is documented is so', () => {
-  /** Every shape as a strict schema: a field that nobody documented fails. */
+describe('the documentation is true', () => {
+  /** Every shape as a strict schema: an undocumented field fails. */
   const definitions = JSON.parse(JSON.stringify(schemas), function strict(_key, value) {
     if (value?.['$ref']) return { $ref: `#/$defs/${value['$ref']}` }
     return value?.type === 'object' && value.properties ? { ...value, additionalProperties: false } : value
@@ -329,7 +329,7 @@ describe('what is documented is so', () => {
     }
   })
 
-  test('every route stands in docs/console.md', () => {
+  test('every route is in docs/console.md', () => {
     const page = readFileSync(new URL('../../docs/console.md', import.meta.url), 'utf8')
     for (const { method, path } of Object.values(routes)) expect(page).toContain(`${method} ${path}\``)
   })
@@ -342,7 +342,7 @@ describe('what is documented is so', () => {
     ['api/audit', 'tenant'],
     ['api/audit?tenant=acme&before=-1', 'before'],
     [`api/live?tool=${'x'.repeat(300)}`, 'tool'],
-  ])('a question it does not understand is refused by name: %s', async (path, field) => {
+  ])('an invalid query is refused by name: %s', async (path, field) => {
     const reply = await owner.get(path)
     expect(reply).toMatchObject({ status: 400, body: { reason: 'invalidParams' } })
     expect(reply.body['message']).toContain(field)
@@ -356,11 +356,11 @@ describe('what is documented is so', () => {
     [{}, 400],
     [{ tenant: 'acme', more: 1 }, 400],
     [{ tenant: 'x'.repeat(70_000) }, 413],
-  ])('a body it does not understand changes nothing: %j', async (body, status) => {
+  ])('an invalid body changes nothing: %j', async (body, status) => {
     expect((await owner.post('api/audit/verify', body)).status).toBe(status)
   })
 
-  test('an unknown path and another method are said to be that', async () => {
+  test('an unknown path and a wrong method are reported as such', async () => {
     expect((await owner.get('api/nothing')).status).toBe(404)
     expect((await owner.get('api/audit/verify')).status).toBe(405)
     expect((await owner.post('api/tickets')).status).toBe(405)

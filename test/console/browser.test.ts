@@ -1,4 +1,4 @@
-/** The console in a real browser: signing in, deciding, watching, looking things up. */
+/** The console in a real browser: signing in, deciding, watching, searching. */
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,21 +37,21 @@ interface Opening {
   readonly dark?: boolean
 }
 
-/** A browser of somebody's own, gone with the test. */
+/** A separate browser context, closed with the test. */
 async function aContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(slowTest)
   opened.push(context)
   return context
 }
-/** A house of a test's own. */
+/** A separate console for one test. */
 async function ownConsole(options: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
   const own = await openConsoleFixture(options)
   consoles.push(own)
   return own
 }
 
-/** Signed in by a link, at a page; what the page complains about fails the test. */
+/** Signs in by a link and opens a page; errors of the page fail the test. */
 async function enter(
   { path = '#/approvals', phone = false, dark = false }: Opening = {},
   at: ConsoleFixture = fixture,
@@ -62,7 +62,7 @@ async function enter(
   })
   const page = await context.newPage()
   page.on('pageerror', (thrown) => thrownInPages.push(thrown.message))
-  // Each test signs in anew, more often than anybody may.
+  // Each test signs in anew, more often than the limit allows.
   at.clock.advance(30_000)
   await page.goto(await at.consoleApp.link())
   await page.getByRole('navigation').waitFor()
@@ -71,7 +71,7 @@ async function enter(
 }
 const go = (page: Page, path: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(path)}`)
 
-/** Asks for a refund of the order and opens its ticket in the page. */
+/** Requests a refund of the order and opens its ticket in the page. */
 async function ticketFor(page: Page, order: string): Promise<void> {
   await fixture.call(agent, 'refund', { order })
   await page.locator('.ticket-list a', { hasText: order }).click()
@@ -81,7 +81,7 @@ const statusOf = async (order: string): Promise<string | undefined> =>
   (await fixture.approvals.list()).tickets.find((ticket) => ticket.arguments.includes(`"${order}"`))?.status
 
 describe('signing in', { timeout: 3 * slowTest }, () => {
-  test('the link signs in once and is gone from the address', async () => {
+  test('the link signs in once and disappears from the address', async () => {
     const link = await fixture.consoleApp.link()
     const context = await aContext()
     const page = await context.newPage()
@@ -97,7 +97,7 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
     await late.getByRole('alert').getByText('invalid or has expired').waitFor()
   })
 
-  test('an operator key does, a wrong one is told so', async () => {
+  test('an operator key signs in, an invalid one is refused with a message', async () => {
     const { secret } = await fixture.consoleApp.operators.create({ name: 'olga' })
     const context = await aContext()
     const page = await context.newPage()
@@ -137,7 +137,7 @@ describe('signing in', { timeout: 3 * slowTest }, () => {
 })
 
 describe('approving', { timeout: 3 * slowTest }, () => {
-  test('a ticket appears by itself, is shown whole, and runs once it is approved', async () => {
+  test('a ticket appears by itself, is shown completely, and runs once it is approved', async () => {
     const page = await enter()
     await fixture.call(agent, 'refund', { order: 'live-1', reason: 'pay \u202eeno\u202c now', to: 'p\u0430ypal' })
     await page.locator('.ticket-list a', { hasText: 'live-1' }).click()
@@ -165,7 +165,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     await page.getByText('looks right').waitFor()
   })
 
-  test('a ticket that is denied does not run', async () => {
+  test('a denied ticket does not run', async () => {
     const page = await enter()
     await ticketFor(page, 'deny-1')
     await page.getByRole('button', { name: 'Deny' }).click()
@@ -184,7 +184,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     expect(await row.innerText()).toMatch(/order\s+"change-1"\s+"change-2"/)
   })
 
-  test('one whose time is up cannot be decided, and says so', async () => {
+  test('an expired one cannot be decided, and says so', async () => {
     const page = await enter()
     await ticketFor(page, 'late-1')
     fixture.clock.advance(10 * 60_000 + 1)
@@ -213,7 +213,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     await expect.poll(() => statusOf('keys-1'), { timeout: slowTest }).toBe('approved')
   })
 
-  test('arguments as long as may be are shown to their end before anybody can approve', async () => {
+  test('arguments of maximal length are shown to their end before they can be approved', async () => {
     const page = await enter()
     const words = Array.from({ length: 3_000 }, (_, at) => `line ${at} of many`)
     await fixture.call(agent, 'refund', { order: 'big-1', words, zzz: 'the end' })
@@ -225,7 +225,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
 })
 
 describe('not asking again', { timeout: 3 * slowTest }, () => {
-  test('is for these arguments and this long, is listed, and ends when it is revoked or its time is up', async () => {
+  test('is for these arguments and this time, is listed, and ends when it is revoked or expires', async () => {
     const own = await ownConsole()
     const caller = await own.createAgentKey('nightly')
     const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
@@ -266,7 +266,7 @@ describe('not asking again', { timeout: 3 * slowTest }, () => {
 })
 
 describe('in doubt', { timeout: 3 * slowTest }, () => {
-  test('a call whose process ended says so and does not run again, until somebody says what became of it', async () => {
+  test('a call whose process ended says so and does not run again, until a person resolves it', async () => {
     const own = await ownConsole({ definition: stuckDefinition })
     const caller = await own.createAgentKey()
     const refund = async (order: string): Promise<string> => JSON.stringify(await own.call(caller, 'refund', { order }))
@@ -303,7 +303,7 @@ describe('in doubt', { timeout: 3 * slowTest }, () => {
 })
 
 describe('looking', { timeout: 3 * slowTest }, () => {
-  test('requests appear as they pass, and the filters hold for them', async () => {
+  test('requests appear as they are served, and the filters apply to them', async () => {
     const page = await enter({ path: '#/live' })
     await fixture.call(agent, 'price', { article: 'lamp' }, 'my client')
     await page.locator('.requests tr', { hasText: 'my client' }).first().waitFor()
@@ -316,7 +316,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     expect(await page.locator('.plot canvas').count()).toBe(2)
   })
 
-  test('a request that passes before the stream is open, or while it is paused, is not missing', async () => {
+  test('a request before the stream is open, or while it is paused, is not missing', async () => {
     const page = await enter()
     const letIn = Promise.withResolvers<void>()
     await page.route('**/api/events?live=1', async (route) => {
@@ -335,7 +335,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await page.locator('.requests tr', { hasText: 'meanwhile' }).waitFor()
   })
 
-  test('tools, tenants and keys are there, and a key can be revoked', async () => {
+  test('tools, tenants and keys are listed, and a key can be revoked', async () => {
     await fixture.createAgentKey('leaver')
     const page = await enter({ path: '#/tools' })
     await page.locator('.card', { hasText: 'Pays money back' }).click()
@@ -348,7 +348,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await row.getByText('revoked').waitFor()
   })
 
-  test('the audit is searched and proven', async () => {
+  test('the audit is searched and verified', async () => {
     await fixture.call(agent, 'price', { article: 'for the record' })
     const page = await enter({ path: '#/audit' })
     await page.locator('.audit tbody tr').first().waitFor()
@@ -364,14 +364,14 @@ describe('looking', { timeout: 3 * slowTest }, () => {
   })
 })
 
-describe('everybody', { timeout: 5 * slowTest }, () => {
+describe('every user', { timeout: 5 * slowTest }, () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
   test.each([
     ['in light colours', {}],
     ['in dark colours on a phone', { dark: true, phone: true }],
   ])('can use every page %s: axe finds nothing', async (_, opening) => {
-    // A house with little in it: axe looks at every element.
+    // A console with little data, because axe looks at every element.
     const quiet = await ownConsole()
     const caller = await quiet.createAgentKey()
     await quiet.call(caller, 'refund', { order: 'axe', hidden: '\u202e' })
@@ -387,7 +387,7 @@ describe('everybody', { timeout: 5 * slowTest }, () => {
     ] as const) {
       await go(page, path)
       await page.locator(ready).first().waitFor()
-      // Playwright runs it past the policy, as an extension would; the page itself could not load it.
+      // Playwright injects it past the policy, as an extension would; the page itself could not load it.
       await page.evaluate(axe)
       const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: unknown[] }[] }
       expect({

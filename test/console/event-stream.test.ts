@@ -1,4 +1,4 @@
-/** What an open page hears. */
+/** The event stream of an open page. */
 
 import { get } from 'node:http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -46,10 +46,10 @@ function listen(path: string, headers: Record<string, string>): Promise<Stream> 
   })
 }
 const poll = { timeout: 60_000 }
-/** A page hears twice a second; a machine may stall for longer. */
+/** A page is updated twice a second; a machine may stall for longer. */
 vi.setConfig({ testTimeout: 180_000 })
 
-test('how many tickets wait comes at once, and again when one is proposed or decided', async () => {
+test('the number of waiting tickets comes at once, and again when one is proposed or decided', async () => {
   const visitor = await signInAsOwner(fixture)
   const stream = await listen('api/events', { cookie: visitor.cookie })
   await expect.poll(() => stream.events('tickets'), poll).toEqual([{ pending: 0 }])
@@ -61,14 +61,14 @@ test('how many tickets wait comes at once, and again when one is proposed or dec
   await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 0 })
   await fixture.call(agent, 'refund', { order: 'F-2' })
   await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 1 })
-  // Nobody decides it.
+  // The ticket expires undecided.
   fixture.clock.advance(10 * 60_000 + 1)
   await expect.poll(() => stream.events('tickets').at(-1), poll).toEqual({ pending: 0 })
   expect(stream.text()).not.toContain('event: requests')
   stream.close()
 })
 
-test('requests and seconds come to who watches, filtered, a screenful at a time', async () => {
+test('requests and statistics come to subscribers, filtered, one screenful at a time', async () => {
   const visitor = await signInAsOwner(fixture)
   const stream = await listen('api/events?live=1&tool=price', { cookie: visitor.cookie })
   const agent = await fixture.createAgentKey()
@@ -85,7 +85,7 @@ test('requests and seconds come to who watches, filtered, a screenful at a time'
   stream.close()
 })
 
-test('an operator of one tenant hears of that one alone', async () => {
+test('an operator of one tenant receives events of that tenant only', async () => {
   const { secret } = await fixture.consoleApp.operators.create({ name: 'olga', tenants: ['acme'] })
   const olga = await signIn(fixture, { key: secret })
   const stream = await listen('api/events?live=1', { cookie: olga.cookie })
@@ -96,7 +96,7 @@ test('an operator of one tenant hears of that one alone', async () => {
   stream.close()
 })
 
-test('a stream is not opened with a filter nobody knows, nor without a credential', async () => {
+test('a stream is not opened with an unknown filter, nor without a credential', async () => {
   const visitor = await signInAsOwner(fixture)
   expect(
     (await send(fixture.url, 'api/events?live=1&colour=red', { headers: { cookie: visitor.cookie } })).status,
@@ -104,7 +104,7 @@ test('a stream is not opened with a filter nobody knows, nor without a credentia
   expect((await send(fixture.url, 'api/events')).status).toBe(401)
 })
 
-test('a stream ends when what let it in is revoked', async () => {
+test('a stream ends when its credential is revoked', async () => {
   const { secret, key } = await fixture.consoleApp.operators.create({ name: 'leaver' })
   const stream = await listen('api/events', { authorization: `Bearer ${secret}` })
   await expect.poll(() => stream.text(), poll).toContain('event: tickets')

@@ -1,4 +1,4 @@
-/** The console under clients that leave early, press every button, or send what no browser would. */
+/** The console with clients that disconnect early, press every button, or send what no browser would. */
 
 import { connect } from 'node:net'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** One request as bytes; resolves with its status, or 0 if the connection was closed without one. */
+/** Sends one request as bytes; resolves with its status, or 0 if the connection was closed without one. */
 function raw(head: string, body = ''): Promise<number> {
   const { port, hostname } = new URL(fixture.url)
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ const lines = (target: string, headers: Record<string, string> = {}, method = 'G
     ),
   ].join('\r\n')
 
-describe('what no browser sends', () => {
+describe('requests that no browser sends', () => {
   test.each([
     '//',
     '/\\',
@@ -62,7 +62,7 @@ describe('what no browser sends', () => {
     },
   )
 
-  test('no header and no parameter makes it fail: every answer is a refusal with a reason', async () => {
+  test('no header and no parameter makes it crash: every answer is a refusal with a reason', async () => {
     const odd = fc.oneof(
       fc.string({ maxLength: 40, unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)) }),
       fc.constantFrom('', ' ', '[', '%', '%ff', '\u00e9', '"', ',', ';', '=', '{}', '__proto__', '9'.repeat(400)),
@@ -97,7 +97,7 @@ describe('what no browser sends', () => {
   })
 })
 
-test('a hundred pages that were closed while they signed in take no place from the live stream', async () => {
+test('a hundred pages that closed while they signed in take no slot of the event stream', async () => {
   const own = await openConsoleFixture()
   onTestFinished(() => own.close())
   const person = await signInAsOwner(own)
@@ -140,7 +140,7 @@ describe('a list of tickets', () => {
 })
 
 describe('the whole audit', () => {
-  test('is exported and verified by operators with the scope audit:export alone', async () => {
+  test('is exported and verified only by operators with the scope audit:export', async () => {
     const { secret } = await fixture.consoleApp.operators.create({
       name: 'viewer',
       scopes: ['approvals:decide', 'keys:manage'],
@@ -163,13 +163,13 @@ describe('the whole audit', () => {
     expect((await auditor.get('api/audit/export?tenant=other')).status).toBe(403)
   })
 
-  test('is read in slices, between which other requests are served, and by two readers at most', async () => {
+  test('is read in slices, between which other requests are served, and by at most two readers', async () => {
     const own = await openConsoleFixture()
     onTestFinished(() => own.close())
     const person = await signInAsOwner(own)
     const append = createChain(own.store, 'acme', 'me')
     for (let n = 0; n < 3_000; n++) await append([{ at: n, kind: 'test', text: 'x'.repeat(400) }])
-    // Time passes with every look at the clock, so that a slice is a number of steps and not a matter of the machine.
+    // Time advances with every reading of the clock, so that a slice is a number of steps, independent of the machine.
     own.clock.tickBy(1)
     let turns = 0
     let isOver = false
@@ -190,7 +190,7 @@ describe('the whole audit', () => {
   }, 30_000)
 })
 
-test('a client that leaves while its body is read leaves nothing behind', async () => {
+test('a client that disconnects while its body is read leaves nothing behind', async () => {
   const { port, hostname } = new URL(fixture.url)
   const head = lines(
     '/api/session',

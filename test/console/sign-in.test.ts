@@ -1,4 +1,4 @@
-/** Who gets in: links, operator keys, sessions; and who does not: agents, other pages, guessers. */
+/** Access to the console: links, operator keys and sessions get in; agents, other pages and guesses do not. */
 
 import { routes } from 'sluice/console'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -10,14 +10,14 @@ beforeAll(async () => {
   fixture = await openConsoleFixture()
 })
 afterAll(() => fixture.close())
-/** Each test signs in anew, more often than anybody may. */
+/** Each test signs in anew, more often than the limit allows. */
 beforeEach(() => fixture.clock.advance(60_000))
 
 const origin = (): string => new URL(fixture.url).origin
 const signInStatus = (body: unknown, headers: Record<string, string> = {}): ReturnType<typeof send> =>
   send(fixture.url, 'api/session', { method: 'POST', headers: { origin: origin(), ...headers }, body })
 
-/** However slow the machine is: it only has to be quicker than the bucket fills. */
+/** Works on a slow machine: it only has to be faster than the bucket fills. */
 async function untilRefused(guess: () => Promise<number>): Promise<void> {
   for (let tries = 0; tries < 500; tries++) if ((await guess()) === 429) return
   expect.fail('It was never slowed down')
@@ -35,13 +35,13 @@ describe('signing in', () => {
     expect(await signInStatus({ link })).toMatchObject({ status: 401, body: { reason: 'unauthorized' } })
   })
 
-  test('of many who open the same link at once one gets in', async () => {
+  test('of many concurrent visitors with the same link one gets in', async () => {
     const link = linkToken(await fixture.consoleApp.link())
     const all = await Promise.all(Array.from({ length: 8 }, () => signInStatus({ link })))
     expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('a link is worth nothing after a quarter of an hour', async () => {
+  test('a link expires after a quarter of an hour', async () => {
     const link = linkToken(await fixture.consoleApp.link())
     fixture.clock.advance(15 * 60_000 + 1)
     expect((await signInStatus({ link })).status).toBe(401)
@@ -58,14 +58,14 @@ describe('signing in', () => {
     })
   })
 
-  test('an id planted before signing in is not the one that is signed in', async () => {
+  test('a session id planted before signing in is not used', async () => {
     const planted = `${cookieOf(await signInStatus({ link: linkToken(await fixture.consoleApp.link()) })).split('=')[0]}=${'ab'.repeat(24)}`
     const entered = await signInStatus({ link: linkToken(await fixture.consoleApp.link()) }, { cookie: planted })
     expect(cookieOf(entered)).not.toBe(planted)
     expect((await send(fixture.url, 'api/session', { headers: { cookie: planted } })).status).toBe(401)
   })
 
-  test('guessing is slowed down, and said so', async () => {
+  test('guessing is slowed down, with a message', async () => {
     const guess = async (): Promise<number> => (await signInStatus({ key: `op_${'0'.repeat(48)}` })).status
     expect(await guess()).toBe(401)
     await untilRefused(guess)
@@ -75,7 +75,7 @@ describe('signing in', () => {
     fixture.clock.advance(600_000)
   })
 
-  test('guessing operator keys at any route is slowed down, too', async () => {
+  test('guessing operator keys on any route is slowed down too', async () => {
     const guess = { headers: { authorization: 'Bearer op_000000000000000000000000000000000000000000000000' } }
     const tried = async (): Promise<number> => (await send(fixture.url, 'api/tickets', guess)).status
     expect(await tried()).toBe(401)
@@ -85,7 +85,7 @@ describe('signing in', () => {
 })
 
 describe('a session', () => {
-  test('gets another id every quarter of an hour; the one before works for a minute', async () => {
+  test('gets another id every quarter of an hour; the previous one works for a minute', async () => {
     const visitor = await signInAsOwner(fixture)
     const before = visitor.cookie
     fixture.clock.advance(15 * 60_000)
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect((await busy.get('api/session')).status).toBe(401)
   })
 
-  test('is over when it is signed out, whatever the browser still holds', async () => {
+  test('ends at sign-out, whatever the browser still has', async () => {
     const visitor = await signInAsOwner(fixture)
     const { cookie } = visitor
     const left = await visitor.post('api/session/end')
@@ -118,7 +118,7 @@ describe('a session', () => {
     expect((await send(fixture.url, 'api/tickets', { headers: { cookie } })).status).toBe(401)
   })
 
-  test('loses a right at the next act when it is taken, and everything when its key is revoked', async () => {
+  test('loses a right at the next request after it is taken, and everything when its key is revoked', async () => {
     const { secret, key } = await fixture.consoleApp.operators.create({ name: 'olga', scopes: ['keys:manage'] })
     const visitor = await signIn(fixture, { key: secret })
     const revoke = (): ReturnType<typeof visitor.post> => visitor.post('api/keys/0000000000000000/revoke')
@@ -138,7 +138,7 @@ describe('an agent', () => {
     ['GET', 'api/events'],
     ['GET', 'api/openapi.json'],
     ['GET', 'api/audit/export?tenant=acme'],
-  ] as const)('reaches nothing with its key: %s %s', async (method, path) => {
+  ] as const)('has no access with its key: %s %s', async (method, path) => {
     const secret = await fixture.createAgentKey()
     const body = method === 'POST' ? { key: secret, link: secret } : undefined
     const name = `__Host-sluice-${new URL(fixture.url).port}`
@@ -149,7 +149,7 @@ describe('an agent', () => {
     fixture.clock.advance(600_000)
   })
 
-  test('does not get in at the server with the key of an operator either', async () => {
+  test("an operator's key does not work at the server either", async () => {
     const { secret } = await fixture.consoleApp.operators.create({ name: 'olga', scopes: ['approvals:decide'] })
     expect(await fixture.call(secret, 'price', { article: 'x' })).toMatchObject({
       error: { data: { reason: 'unauthorized' } },
@@ -181,7 +181,7 @@ describe('another page', () => {
     expect(reply.status).toBe(status)
   })
 
-  test('signs nobody in', async () => {
+  test('cannot sign in', async () => {
     const link = linkToken(await fixture.consoleApp.link())
     expect((await signInStatus({ link }, { origin: 'https://evil.example' })).status).toBe(403)
     expect((await signInStatus({ link }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
@@ -190,7 +190,7 @@ describe('another page', () => {
   })
 
   test.each(['evil.example', '127.0.0.1.nip.io', 'localhost.', '127.0.0.1:1'])(
-    'does not reach it under the name %s',
+    'cannot be reached under the name %s',
     async (host) => {
       const { cookie } = await signInAsOwner(fixture)
       for (const path of ['', 'api/session'])
@@ -198,7 +198,7 @@ describe('another page', () => {
     },
   )
 
-  test('a cookie that came twice is none', async () => {
+  test('a cookie that is sent twice is ignored', async () => {
     const { cookie } = await signInAsOwner(fixture)
     const planted = `${cookie.split('=')[0]}=${'ab'.repeat(24)}`
     expect((await send(fixture.url, 'api/session', { headers: { cookie: `${planted}; ${cookie}` } })).status).toBe(401)
@@ -206,7 +206,7 @@ describe('another page', () => {
 })
 
 describe('the page', () => {
-  test('may run its own scripts, be framed by nobody and be kept by no cache', async () => {
+  test('may run its own scripts, and may not be framed or cached', async () => {
     const page = await send(fixture.url, '')
     expect(page.status).toBe(200)
     const policy = String(page.headers['content-security-policy'])
@@ -223,19 +223,19 @@ describe('the page', () => {
     expect(page.text).not.toMatch(/<script(?![^>]+src=)|<style|\son\w+=|https?:\/\//)
   })
 
-  test('every answer of the API says the same, refusals too', async () => {
+  test('every answer of the API has the same headers, refusals too', async () => {
     const visitor = await signInAsOwner(fixture)
     for (const reply of [await visitor.get('api/tickets'), await send(fixture.url, 'api/tickets')])
       expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
   })
 
-  test('leads from the address in an approval to its ticket', async () => {
+  test('redirects from the address in an approval to its ticket', async () => {
     const reply = await send(fixture.url, 'approvals/abc-123')
     expect(reply).toMatchObject({ status: 303, headers: { location: '/#/approvals/abc-123' } })
   })
 
   test.each(['..%2f..%2fpackage.json', 'assets/../index.html', 'assets/', 'nothing', '%00'])(
-    'gives nothing else: %s',
+    'serves nothing else: %s',
     async (path) => {
       expect([404, 400]).toContain((await send(fixture.url, path)).status)
     },
@@ -243,7 +243,7 @@ describe('the page', () => {
 })
 
 describe('where it listens', () => {
-  test('past this machine it wants TLS before it', async () => {
+  test('beyond this machine it requires TLS in front', async () => {
     await expect(fixture.consoleApp.listen({ port: 0, host: '0.0.0.0' })).rejects.toThrow('origin')
     await expect(fixture.consoleApp.listen({ port: 0, origin: 'http://console.example.com' })).rejects.toThrow('https')
     await expect(
@@ -251,7 +251,7 @@ describe('where it listens', () => {
     ).rejects.toThrow('cookie')
   })
 
-  test('behind a proxy it answers to the name of its origin and below its path alone', async () => {
+  test('behind a proxy it answers only to the name of its origin and below its path', async () => {
     const behind = await openConsoleFixture({ origin: 'https://ops.example.com/console' })
     const { port } = behind.serving.server.address() as { port: number }
     const at = (path: string, headers: Record<string, string> = {}): ReturnType<typeof send> =>
@@ -264,7 +264,7 @@ describe('where it listens', () => {
     await behind.close()
   })
 
-  test('for Safari on this machine the cookie does without its prefix', async () => {
+  test('for Safari on this machine the cookie has no prefix', async () => {
     const plain = await openConsoleFixture({ cookie: 'plain' })
     const reply = await send(plain.url, 'api/session', {
       method: 'POST',

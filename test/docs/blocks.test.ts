@@ -1,6 +1,6 @@
 /**
- * What documents show is what is tested: a code block that begins with the name of a file in a comment
- * (`// examples/hello.ts`) is that file or a run of its lines, indentation aside; and the examples run.
+ * Documents show tested code: a code block that begins with a file name in a comment (`// examples/hello.ts`) is that
+ * file or a run of its lines, except for indentation; and the examples run.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -13,9 +13,9 @@ const read = (path: string): string => readFileSync(root + path, 'utf8')
 interface Block {
   readonly document: string
   readonly language: string
-  /** What the first line names, if it names a file. */
+  /** The file that the first line names, if any. */
   readonly file: string | undefined
-  /** What follows that line. */
+  /** The code after that line. */
   readonly code: string
 }
 const named = /^(?:\/\/|#) ([\w-]+\/[\w./-]+\.\w+)\n/
@@ -40,7 +40,7 @@ const flat = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trim())
 
-/** As many lines of the file, from each that begins like what is shown. */
+/** Returns runs of the file's lines, from each line that equals the first shown one. */
 function runsOf(shown: readonly string[], file: string): readonly (readonly string[])[] {
   const whole = flat(read(file))
   const starts = whole.flatMap((line, index) => (line === shown[0] ? [index] : []))
@@ -49,7 +49,7 @@ function runsOf(shown: readonly string[], file: string): readonly (readonly stri
 const isIn = (shown: readonly string[], file: string): boolean =>
   runsOf(shown, file).some((run) => run.join('\n') === shown.join('\n'))
 
-test.each(quoting)('$document shows $file as it is', ({ file = '', code }) => {
+test.each(quoting)('$document shows $file unchanged', ({ file = '', code }) => {
   const shown = flat(code)
   const runs = runsOf(shown, file)
   expect(runs.length, `${shown[0]} is a line of ${file}`).toBeGreaterThan(0)
@@ -61,7 +61,7 @@ test.each(examples)('%s runs, and is shown in a document', (file) => {
   expect(quoting.map((block) => block.file)).toContain(file)
 })
 
-/** The first program of each is taken out and run on packed packages: `test/packages`. */
+/** The first program of each is extracted and run on packed packages in `test/packages`. */
 const packed = new Map([
   ['README.md', 'ts'],
   ['servers/knowledge/README.md', 'js'],
@@ -82,12 +82,12 @@ test('every program in a document is a file that is tested, or a run of its line
   expect(quoting.length).toBeGreaterThan(10)
 })
 
-test('what is shown as JSON is JSON', () => {
+test('every JSON block is valid JSON', () => {
   for (const { code, language, document } of blocks)
     if (language === 'json') expect(() => JSON.parse(code) as unknown, document).not.toThrow()
 })
 
-test('links between documents lead somewhere', () => {
+test('links between documents are valid', () => {
   const broken = documents.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
       .map(([, link = '']) => new URL(link, `file://${root}${document}`).pathname)

@@ -1,6 +1,6 @@
 /**
- * The fitness document as it is written: its examples and what its sections state, through the entry points that it
- * describes. `fitness-001.test.ts` holds the same questions against `handle` and over the transports.
+ * The fitness document as written: its examples and the statements of its sections, through its own entry points.
+ * `fitness-001.test.ts` checks the same with `handle` and over the transports.
  */
 
 import { readFileSync } from 'node:fs'
@@ -116,7 +116,7 @@ describe('its examples', () => {
   for (const [name, check] of Object.entries(examples)) test(name, check)
 })
 
-/** What its sections state. */
+/** The statements of its sections. */
 const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'jsonrpc must be exactly "2.0"'() {
     expect(await processing()({ ...request('ping'), jsonrpc: '1.0' })).toEqual({
@@ -207,11 +207,11 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
       expect(formatOutput({ activities }, format).content_type).toBe('application/json')
   },
 }
-describe('what its sections state', () => {
+describe('the statements of its sections', () => {
   for (const [name, check] of Object.entries(cases)) test(name, check)
 })
 
-test('its two statements that are not kept: the text of an exception, and a method authenticate', async () => {
+test('its one statement that does not hold: the text of an exception does not reach the client', async () => {
   expect(JSON.stringify(await processing()(callOf('sync')))).not.toContain('postgres')
   expect(await processing()(request('authenticate'))).toMatchObject({ error: { code: -32601 } })
 })

@@ -1,9 +1,9 @@
 /**
- * What the fitness platform's document says about the way of a request: handshake, ping, lists, notifications, the
- * checks on a message and what errors may say. `docs/documents.md` says where Sluice differs.
+ * The fitness platform's document on request handling: handshake, ping, lists, notifications, message checks and error
+ * texts. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: tokens in the header or in params, tenants, `user_id` and `tenant_id` in the log, and the TOON format come
- * with their layers; WebSocket and SSE with their transports.
+ * Tested elsewhere: tokens in the header or in params, tenants, `user_id` and `tenant_id` in the log, and the TOON
+ * format with their layers; WebSocket and SSE with their transports.
  */
 
 import type { Layer, Server, ServerDefinition, ServerOptions } from 'sluice'
@@ -35,7 +35,7 @@ const broken = tool({
     throw new Error(`connection to postgres://pierre:${secret}@db failed`)
   },
 })
-/** Repeats what it was given, to the model. */
+/** Repeats its input to the model. */
 const link = tool({
   name: 'link_provider',
   description: 'Connect a provider',
@@ -82,8 +82,8 @@ const toolsOnly = serve({}, { ...info, tools: [getAthlete] })
 
 /** The revision the document is about. */
 const revision = '2025-06-18'
-const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+const overEveryTransport = transportsAfter(revision)
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 const hello = (protocolVersion?: unknown) =>
   aRequest('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'claude', version: '1' } })
@@ -110,7 +110,7 @@ describe('the handshake', () => {
     },
   )
 
-  asFirst('a server claims only what it has', toolsOnly, async (send) => {
+  asFirst('a server declares only the capabilities it has', toolsOnly, async (send) => {
     expect((await send(hello(revision)))?.result?.['capabilities']).toEqual({
       tools: { listChanged: true },
       logging: {},
@@ -122,7 +122,7 @@ describe('the handshake', () => {
     ['2025-03-26', '2025-03-26'],
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
-    // Reached without a handshake, so it cannot be agreed on in one.
+    // Reached without a handshake, so it cannot be negotiated in one.
     ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
     [7, '2025-11-25'],
@@ -132,7 +132,7 @@ describe('the handshake', () => {
       expect((await send(hello(asked)))?.result?.['protocolVersion']).toBe(given)
     })
 
-  test('a client hears when the list of tools changes, as the capabilities say', async () => {
+  test('a client is notified when the list of tools changes, as the capabilities say', async () => {
     const server = serve()()
     const { next, close } = await openStdio(server, revision)
     server.update({ ...fitness, tools: [getAthlete] })
@@ -140,7 +140,7 @@ describe('the handshake', () => {
     await close()
   })
 
-  test('a client hears when a resource it subscribed to changes, as the capabilities say', async () => {
+  test('a client is notified when a subscribed resource changes, as the capabilities say', async () => {
     const server = serve()()
     const { write, next, close } = await openStdio(server, revision)
     write(aRequest('resources/subscribe', { uri: 'fitness://zones' }))
@@ -156,18 +156,18 @@ describe('the handshake', () => {
 })
 
 describe('methods', () => {
-  overEveryDoor('ping is answered with an empty result', serve(), async (send) => {
+  overEveryTransport('ping is answered with an empty result', serve(), async (send) => {
     expect(await send(aRequest('ping', undefined, 'p-1'))).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} })
   })
 
-  overEveryDoor('anybody may list the tools', serve(), async (send) => {
+  overEveryTransport('every caller may list the tools', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
     expect(answer?.result).toMatchObject({
       tools: ['get_activities', 'get_athlete', 'sync', 'link_provider'].map((name) => ({ name })),
     })
   })
 
-  test('a tool that needs a scope is in an open list only where its author listed it', async () => {
+  test('a tool that needs a scope is in a public list only if its author listed it', async () => {
     const scoped = { description: 'Private', scopes: ['fitness:read'], run: () => 'never' }
     const tools = [tool({ ...scoped, name: 'shown', listed: true }), tool({ ...scoped, name: 'hidden' })]
     const server = createServer({ ...info, tools })
@@ -178,7 +178,7 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('a tool that returns an object gives it as data and as JSON text', serve(), async (send) => {
+  overEveryTransport('a tool that returns an object returns it as data and as JSON text', serve(), async (send) => {
     const activities = [{ id: 'act_001', type: 'Run', distance: 5000 }]
     expect((await send(aCallOf('get_activities', { limit: 5 })))?.result).toEqual({
       content: [{ type: 'text', text: JSON.stringify({ activities }) }],
@@ -187,7 +187,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('a call without params is refused as invalid params', serve(), async (send) => {
+  overEveryTransport('a call without params is refused as invalid params', serve(), async (send) => {
     for (const params of [undefined, null])
       expect(await send({ ...aRequest('tools/call'), params })).toMatchObject({
         id: 1,
@@ -195,7 +195,7 @@ describe('methods', () => {
       })
   })
 
-  overEveryDoor('arguments that are left out count as none, and null is refused', serve(), async (send) => {
+  overEveryTransport('missing arguments count as empty, and null is refused', serve(), async (send) => {
     const answer = await send(aRequest('tools/call', { name: 'get_athlete' }))
     expect(answer?.result).toMatchObject({ content: [{ text: 'Ada' }], isError: false })
     expect(await send(aRequest('tools/call', { name: 'get_athlete', arguments: null }))).toMatchObject({
@@ -203,7 +203,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
+  overEveryTransport('resources and prompts are listed, read and got by their exact methods', serve(), async (send) => {
     expect(await send(aRequest('resources/list'))).toMatchObject({
       result: { resources: [{ uri: 'fitness://zones' }, {}] },
     })
@@ -217,8 +217,8 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor(
-    'other methods are not found: no prefix catches them, and nobody logs in by a method',
+  overEveryTransport(
+    'other methods are not found: no prefix catches them, and no method signs in',
     serve(),
     async (send) => {
       for (const method of ['resources/anything', 'resources/', 'prompts/anything', 'authenticate', 'tools', 'pong'])
@@ -229,15 +229,15 @@ describe('methods', () => {
     },
   )
 
-  overEveryDoor('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
+  overEveryTransport('a server without resources and prompts does not have their methods', toolsOnly, async (send) => {
     for (const method of ['resources/list', 'resources/read', 'prompts/list', 'prompts/get'])
       expect(await send(aRequest(method))).toMatchObject({ error: { code: -32601 } })
   })
 })
 
-describe('the checks on a message', () => {
-  overEveryDoor(
-    'another version of JSON-RPC is refused with what came and what was expected',
+describe('message checks', () => {
+  overEveryTransport(
+    'another version of JSON-RPC is refused with the actual and the expected version',
     serve(),
     async (send) => {
       for (const [jsonrpc, shown] of [
@@ -256,7 +256,7 @@ describe('the checks on a message', () => {
     },
   )
 
-  overEveryDoor('an empty method is refused as a request, not as a fault of the server', serve(), async (send) => {
+  overEveryTransport('an empty method is an invalid request, not a server error', serve(), async (send) => {
     expect(await send(aRequest(''))).toMatchObject({
       id: 1,
       error: { code: -32600, message: 'Invalid request: missing method field' },
@@ -267,7 +267,7 @@ describe('the checks on a message', () => {
 describe('notifications', () => {
   const notifications = ['initialized', 'progress', 'cancelled', 'message', 'roots/list_changed', 'made/up']
 
-  overEveryDoor('a notification is never answered, known or not', serve(), async (send) => {
+  overEveryTransport('a notification is never answered, known or not', serve(), async (send) => {
     for (const name of notifications) expect(await send({ jsonrpc: '2.0', method: `notifications/${name}` })).toBeNull()
     expect(await send({ jsonrpc: '2.0', method: 'made/up' })).toBeNull()
   })
@@ -281,15 +281,15 @@ describe('notifications', () => {
       })
   })
 
-  overEveryDoor(
-    'the id makes a request, not the name: with an id a notification is a method nobody has',
+  overEveryTransport(
+    'the id makes a request, not the name: with an id a notification is an unknown method',
     serve(),
     async (send) => {
       expect(await send(aRequest('notifications/progress', {}, 8))).toMatchObject({ id: 8, error: { code: -32601 } })
     },
   )
 
-  test('a cancelled call is not answered, and its tool is told', async () => {
+  test('a cancelled call is not answered, and its tool is notified', async () => {
     let told = false
     const running = Promise.withResolvers<void>()
     const endless = tool({
@@ -314,11 +314,11 @@ describe('notifications', () => {
   })
 })
 
-describe('what errors say', () => {
+describe('error texts', () => {
   const reference = expect.stringMatching(/^\S{8,}$/)
 
-  overEveryDoor(
-    'what breaks inside is an internal error with a reference, and its text stays inside',
+  overEveryTransport(
+    'an exception is an internal error with a reference, and its text stays inside',
     serve(),
     async (send) => {
       for (const message of [
@@ -336,14 +336,14 @@ describe('what errors say', () => {
     },
   )
 
-  test('a layer of your own that breaks gives nothing away either', async () => {
+  test('a custom layer that throws reveals nothing either', async () => {
     const breaking: Layer = () => () => Promise.reject(new Error(secret))
     const server = serve({ use: [customLayer(breaking)] })()
     for (const message of [aCallOf('get_athlete'), aRequest('ping'), aRequest('tools/list'), hello()])
       expect(await server.handle(message)).toMatchObject({ error: { code: -32603, message: 'Internal error' } })
   })
 
-  overEveryDoor('every error says its reason and a reference', serve({ errors: 'json-rpc' }), async (send) => {
+  overEveryTransport('every error has a reason and a reference', serve({ errors: 'json-rpc' }), async (send) => {
     for (const [message, reason] of [
       [aRequest('nope'), 'methodNotFound'],
       [aCallOf('nope'), 'unknownTool'],
@@ -356,7 +356,7 @@ describe('what errors say', () => {
       expect((await send(message))?.error?.data).toMatchObject({ reason, reference })
   })
 
-  test('the log has no arguments and no params, whatever becomes of the request', async () => {
+  test('the log has no arguments and no params, whatever the outcome', async () => {
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const { logger, lines } = recordingLogger()
       const server = serve({ errors, use: [log(logger)] })()

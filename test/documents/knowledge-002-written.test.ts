@@ -1,6 +1,6 @@
 /**
- * The knowledge document's own test file, as it is written, against `handleMethod` of the package. Its helpers are in
- * `sluice/testing`. `knowledge-002.test.ts` asks the same and more, over every transport.
+ * The knowledge document's own test file, as written, against `handleMethod` of the package. Its helpers are in
+ * `sluice/testing`. `knowledge-002.test.ts` checks the same and more, over every transport.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,9 +1,9 @@
 /**
- * What the knowledge base's document asks of its protocol handler, held against the knowledge server itself: its whole
- * test file in our words. `docs/documents.md` says where Sluice differs.
+ * The knowledge base's document on its protocol handler, checked on the knowledge server itself: its whole test file in
+ * our words. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: what the tools find and how they word it is in `servers/knowledge`; that it runs on the edge is shown on
- * real runtimes in `test/runtimes`. Nothing of this document is about tokens, overload, approvals or timeouts.
+ * Tested elsewhere: what the tools find and their texts in `servers/knowledge`; the edge on real runtimes in
+ * `test/runtimes`. This document says nothing about tokens, overload, approvals or timeouts.
  */
 
 import type { Server, ServerOptions } from 'sluice'
@@ -12,9 +12,9 @@ import { createServer } from 'sluice/node'
 import { customLayer } from 'sluice/plugins'
 import { assertJsonRpcError, assertJsonRpcSuccess } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
-import type { App } from '../../servers/knowledge/src/app.ts'
 import { asdlc } from '../../servers/knowledge/src/asdlc.ts'
 import { flatInfo, handleMethod, knowledge } from '../../servers/knowledge/src/index.ts'
+import type { KnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { version } from '../../servers/knowledge/src/version.ts'
 import { aCallOf, aRequest, openHttp, transportsAfter } from '../kit/clients/scenario.client.ts'
 
@@ -57,7 +57,7 @@ const tools = [
   },
 ]
 
-const brittle: App = {
+const brittle: KnowledgeBase = {
   ...asdlc,
   search(query) {
     if (query === 'broken index') throw new Error('ENOENT: /srv/data/index.json')
@@ -72,8 +72,8 @@ const serve =
     createServer(definition, { ...runtime, use: [customLayer(flatInfo(definition)), ...(runtime.use ?? [])] })
 
 const revision = '2024-11-05'
-const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+const overEveryTransport = transportsAfter(revision)
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 
 describe('initialize', () => {
@@ -101,14 +101,14 @@ describe('initialize', () => {
     },
   )
 
-  test('a client that says nothing about itself is served as 2024-11-05', async () => {
+  test('a client without a revision is served as 2024-11-05', async () => {
     const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'initialize' })
     assertJsonRpcSuccess(answer)
     expect(answer.result).toMatchObject({ name, version, protocolVersion: '2024-11-05', serverInfo: { name, version } })
     expect(answer.result.capabilities).toHaveProperty('tools')
   })
 
-  test('without the small layer there is only the standard place', async () => {
+  test('without the small layer the info is only in the standard field', async () => {
     const answer = await createServer(definition).handle(aRequest('initialize'))
     expect(answer).toMatchObject({ result: { serverInfo: { name, version } } })
     expect(answer).not.toHaveProperty('result.name')
@@ -117,7 +117,7 @@ describe('initialize', () => {
 })
 
 describe('notifications', () => {
-  overEveryDoor('the end of the handshake is not answered', serve(), async (send) => {
+  overEveryTransport('the end of the handshake is not answered', serve(), async (send) => {
     expect(await send({ jsonrpc: '2.0', method: 'notifications/initialized' })).toBeNull()
   })
 
@@ -134,17 +134,17 @@ describe('notifications', () => {
 })
 
 describe('tools/list', () => {
-  overEveryDoor('the three tools are listed as the document has them', serve(), async (send) => {
+  overEveryTransport('the three tools are listed as in the document', serve(), async (send) => {
     const answer = await send(aRequest('tools/list'))
     expect(answer?.result?.['tools']).toMatchObject(tools)
   })
 
-  test('to a client of the document’s revision they have no more than that', async () => {
+  test("a client of the document's revision gets no more than that", async () => {
     const { post } = await openHttp(serve()(), revision)
     expect((await post(aRequest('tools/list'))).answer?.result).toEqual({ tools })
   })
 
-  test('through the document’s entry point there are three', async () => {
+  test("through the document's entry point there are three", async () => {
     const answer = await handleMethod({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
     assertJsonRpcSuccess(answer)
     expect(answer.result.tools).toHaveLength(3)
@@ -152,7 +152,7 @@ describe('tools/list', () => {
 })
 
 describe('tools/call', () => {
-  overEveryDoor('the tool that is named does the work', serve(), async (send) => {
+  overEveryTransport('the named tool runs', serve(), async (send) => {
     const all = await send(aCallOf('list_articles', { limit: 5 }))
     const some = await send(aCallOf('list_articles', { category: 'patterns' }))
     const found = await send(aCallOf('search_articles', { query: 'living specs', include_content: true }))
@@ -169,22 +169,22 @@ describe('tools/call', () => {
     expect(found?.result).toMatchObject({ content: [{ text: expect.stringContaining('# Living specs') }, {}] })
   })
 
-  overEveryDoor('arguments may be left out where the tool needs none', serve(), async (send) => {
+  overEveryTransport('arguments may be omitted if the tool needs none', serve(), async (send) => {
     expect(await send(aRequest('tools/call', { name: 'list_articles' }))).toMatchObject({ result: { isError: false } })
   })
 
-  overEveryDoor('a call without a tool name is invalid params', serve(), async (send) => {
+  overEveryTransport('a call without a tool name is invalid params', serve(), async (send) => {
     expect(await send(aRequest('tools/call', { arguments: {} }))).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  overEveryDoor('an unknown tool is invalid params', serve(), async (send) => {
+  overEveryTransport('an unknown tool is invalid params', serve(), async (send) => {
     expect(await send(aCallOf('nonexistent_tool'))).toMatchObject({
       id: 1,
       error: { code: -32602, message: 'Unknown tool: nonexistent_tool' },
     })
   })
 
-  overEveryDoor('a tool that breaks tells the model so without its text', serve(), async (send) => {
+  overEveryTransport('a tool that throws is reported to the model without its text', serve(), async (send) => {
     const answer = await send(aCallOf('search_articles', { query: 'broken index' }))
     expect(answer?.result).toMatchObject({
       isError: true,
@@ -193,8 +193,8 @@ describe('tools/call', () => {
     expect(JSON.stringify(answer)).not.toMatch(/ENOENT|index\.json/)
   })
 
-  overEveryDoor(
-    'a tool that breaks is an internal error in the style of plain JSON-RPC',
+  overEveryTransport(
+    'a tool that throws is an internal error in the style of plain JSON-RPC',
     serve({ errors: 'json-rpc' }),
     async (send) => {
       expect(await send(aCallOf('search_articles', { query: 'broken index' }))).toMatchObject({
@@ -203,14 +203,14 @@ describe('tools/call', () => {
     },
   )
 
-  overEveryDoor('an article that is not there is a failure the model reads', serve(), async (send) => {
+  overEveryTransport('a missing article is a failure that the model reads', serve(), async (send) => {
     expect((await send(aCallOf('get_article', { slug: 'draft' })))?.result).toEqual({
       content: [{ type: 'text', text: "Article 'draft' not found or not available." }],
       isError: true,
     })
   })
 
-  overEveryDoor('arguments outside the schema name the argument and what is allowed', serve(), async (send) => {
+  overEveryTransport('arguments outside the schema name the argument and what is allowed', serve(), async (send) => {
     const missing = await send(aCallOf('get_article'))
     const wrong = await send(aCallOf('list_articles', { category: 'recipes' }))
     expect(missing?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('slug') }] })
@@ -220,7 +220,7 @@ describe('tools/call', () => {
     })
   })
 
-  overEveryDoor(
+  overEveryTransport(
     'arguments outside the schema are invalid params in the style of plain JSON-RPC',
     serve({ errors: 'json-rpc' }),
     async (send) => {
@@ -230,20 +230,20 @@ describe('tools/call', () => {
 })
 
 describe('errors and envelopes', () => {
-  overEveryDoor('a method nobody has is not found by its name', serve(), async (send) => {
+  overEveryTransport('an unknown method is not found, by its name', serve(), async (send) => {
     expect(await send(aRequest('unknown/method'))).toMatchObject({
       error: { code: -32601, message: 'Method not found: unknown/method' },
     })
   })
 
-  overEveryDoor('every answer says JSON-RPC 2.0 and carries the id of its request', serve(), async (send) => {
+  overEveryTransport('every answer says JSON-RPC 2.0 and carries the id of its request', serve(), async (send) => {
     for (const method of ['ping', 'tools/list', 'tools/call', 'unknown/method'])
       for (const id of [1, 'test-id-123'])
         expect(await send(aRequest(method, {}, id))).toMatchObject({ jsonrpc: '2.0', id })
   })
 })
 
-test('the document’s entry point refuses as the document says', async () => {
+test("the document's entry point refuses as the document says", async () => {
   for (const [method, params, code] of [
     ['tools/call', { arguments: {} }, -32602],
     ['tools/call', { name: 'nonexistent_tool', arguments: {} }, -32602],
@@ -255,7 +255,7 @@ test('the document’s entry point refuses as the document says', async () => {
   }
 })
 
-test('requests are independent: no answer depends on what was asked before', async () => {
+test('requests are independent: no answer depends on an earlier request', async () => {
   const used = serve()()
   const message = aCallOf('list_articles', { category: 'concepts' })
   const fresh = await serve()().handle(message)
@@ -291,7 +291,7 @@ test('the same server answers as a fetch handler, for the edge', async () => {
   await handler.close()
 })
 
-test('over HTTP a bad message has a status of its own, and a bad call has not', async () => {
+test('over HTTP a bad message has its own status, and a bad call has not', async () => {
   const { post } = await openHttp(serve()(), revision)
   for (const [body, status, code] of [
     ['{"jsonrpc":', 400, -32700],

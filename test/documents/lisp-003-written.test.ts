@@ -1,6 +1,6 @@
 /**
- * The Lisp document as it is written: each thing that its text states, through the entry point that it describes, with a real
- * SBCL where code runs. `lisp-003.test.ts` holds the same questions against `handle` and over the transports.
+ * The Lisp document as written: every statement of its text, through its own entry point, with a real SBCL if code
+ * runs. `lisp-003.test.ts` checks the same with `handle` and over the transports.
  */
 
 import { readFileSync } from 'node:fs'
@@ -55,7 +55,7 @@ const request = (method: string, params?: object): object => ({
 const callOf = (name: string, args: object): object => request('tools/call', { name, arguments: args })
 const textOf = (response: Response | null): string => response?.result?.content?.[0]?.text ?? ''
 
-/** What the document states, by its headings. */
+/** The statements of the document, by heading. */
 const cases: { readonly [heading: string]: { readonly [name: string]: () => Promise<void> } } = {
   'Message Dispatch': {
     async 'a message with an id is a request, and is answered under it'() {
@@ -135,7 +135,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
       })
       const again = { code, approval_request_id: request_id, approved: true }
       expect(textOf(await send(callOf('repl_eval', again)))).toBe('=> 1')
-      // Consumed: called with this id once more, it does not run again.
+      // Consumed: another call with this id does not run again.
       expect(textOf(await send(callOf('repl_eval', again)))).toBe('=> 1')
       expect(await send(callOf('repl_eval', { ...again, code: '(+ 2 2)' }))).toMatchObject({ error: { code: -32004 } })
     },
@@ -148,7 +148,7 @@ const cases: { readonly [heading: string]: { readonly [name: string]: () => Prom
         request_id: expect.any(String),
         message: 'User approval required for tool: repl_eval',
       })
-      expect(textOf(await send(callOf('repl_inspect', { variable: '*never*' })))).toContain('There is no')
+      expect(textOf(await send(callOf('repl_inspect', { variable: '*never*' })))).toContain('Symbol not found')
     },
     async 'step 3: a tool that requires none runs at once'() {
       expect(textOf(await (await lispServer())(callOf('repl_status', {})))).toContain('"connected":false')
@@ -259,13 +259,13 @@ for (const [heading, named] of Object.entries(cases))
     for (const [name, run] of Object.entries(named)) test(name, { timeout: 120_000 }, run)
   })
 
-test('what is not JSON is answered, and so is what comes after it', async () => {
+test('invalid JSON is answered, and so is the next message', async () => {
   const send = sending(toHandleMessage(validating()))
   expect(await send('{"jsonrpc"')).toMatchObject({ error: { code: -32700 } })
   expect(await send(callOf('check', {}))).toMatchObject({ result: { isError: false } })
 })
 
-test('an error leaves the image as it is: what the document disconnects, a session keeps', {
+test('an error leaves the image unchanged: what the document disconnects, a session keeps', {
   timeout: 120_000,
 }, async () => {
   const send = await lispServer()

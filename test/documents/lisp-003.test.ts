@@ -1,8 +1,9 @@
 /**
- * What the live-Lisp server's document says about its handlers: the methods, the codes, what a refused argument says
- * about itself, and what a failure leaves behind. `docs/documents.md` says where Sluice differs.
+ * The live-Lisp server's document on its handlers: the methods, the codes, the details of a refused argument, and the
+ * state after a failure. `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds of a tool with deadlines.
+ * Tested elsewhere: the approval of tools and `approval/respond` in test/approvals/document-003.test.ts, the 30 seconds
+ * of a tool with deadlines.
  */
 
 import type { Server, ServerOptions, Tool } from 'sluice'
@@ -27,7 +28,7 @@ import { recordingLogger } from '../kit/servers/recording-logger.ts'
 const info = { name: 'cl-tron-mcp', version: '0.1.0' }
 const guide = '# For agents\n\nConnect first.'
 
-/** The same arguments by two schema libraries: what a client reads must not depend on the author's choice. */
+/** The same arguments in two schema libraries, because the client's text must not depend on the author's choice. */
 const breakpoints: readonly Tool[] = [
   tool({
     name: 'breakpoint_set',
@@ -88,12 +89,12 @@ const serve =
   (): Server =>
     createServer(lisp, runtime)
 const revision = '2024-11-05'
-const overEveryDoor = transportsAfter(revision)
-/** Before anything else was said. */
+const overEveryTransport = transportsAfter(revision)
+/** Before any other message. */
 const asFirst = transportsAfter(null)
 
 describe('methods', () => {
-  asFirst('initialize gives revision, capabilities and server', serve(), async (send) => {
+  asFirst('initialize returns revision, capabilities and server', serve(), async (send) => {
     expect((await send(aRequest('initialize')))?.result).toEqual({
       protocolVersion: '2024-11-05',
       capabilities: {
@@ -106,11 +107,11 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('ping keeps a connection alive with an empty result', serve(), async (send) => {
+  overEveryTransport('ping keeps a connection alive with an empty result', serve(), async (send) => {
     expect((await send(aRequest('ping')))?.result).toEqual({})
   })
 
-  overEveryDoor('tools are listed and called', serve(), async (send) => {
+  overEveryTransport('tools are listed and called', serve(), async (send) => {
     expect((await send(aRequest('tools/list')))?.result).toMatchObject({
       tools: lisp.tools?.map(({ name }) => ({ name })),
     })
@@ -120,7 +121,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('documents are listed, and read by their URI', serve(), async (send) => {
+  overEveryTransport('documents are listed, and read by their URI', serve(), async (send) => {
     expect((await send(aRequest('resources/list')))?.result).toEqual({
       resources: [{ uri: 'file:///AGENTS.md', name: 'AGENTS.md', mimeType: 'text/markdown' }],
     })
@@ -129,7 +130,7 @@ describe('methods', () => {
     })
   })
 
-  overEveryDoor('prompts are listed, and got with one content block per message', serve(), async (send) => {
+  overEveryTransport('prompts are listed, and got with one content block per message', serve(), async (send) => {
     expect((await send(aRequest('prompts/list')))?.result).toEqual({
       prompts: [{ name: 'getting-started', description: 'How to connect' }],
     })
@@ -144,7 +145,7 @@ describe('methods', () => {
 })
 
 describe('codes', () => {
-  overEveryDoor('a method nobody has is not found, the list of methods included', serve(), async (send) => {
+  overEveryTransport('an unknown method is not found, including the list of methods', serve(), async (send) => {
     for (const method of ['listMethods', 'rpc.discover', 'x'])
       expect(await send(aRequest(method))).toMatchObject({
         error: { code: -32601, message: `Method not found: ${method}` },
@@ -155,12 +156,12 @@ describe('codes', () => {
     ['mcp', -32602, 'Unknown tool: swank_nothing'],
     ['json-rpc', -32601, 'Tool not found: swank_nothing'],
   ] as const)
-    overEveryDoor(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
+    overEveryTransport(`an unknown tool is ${code} (${errors})`, serve({ errors }), async (send) => {
       expect(await send(aCallOf('swank_nothing'))).toMatchObject({ error: { code, message } })
     })
 
-  overEveryDoor(
-    'a document that is not there is named in the refusal, and one outside the list is not there',
+  overEveryTransport(
+    'a missing document is named in the refusal, and one outside the list does not exist',
     serve(),
     async (send) => {
       for (const uri of ['file:///missing.md', 'file:///etc/passwd', 'file:///../AGENTS.md', 'AGENTS.md'])
@@ -172,7 +173,7 @@ describe('codes', () => {
     },
   )
 
-  test('a client of 2026-07-28 gets the code its revision has for a missing document', async () => {
+  test("a client of 2026-07-28 gets its revision's code for a missing document", async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -182,8 +183,8 @@ describe('codes', () => {
     })
   })
 
-  overEveryDoor(
-    'an unknown prompt, and a read or get that names nothing, are invalid params',
+  overEveryTransport(
+    'an unknown prompt, and a read or get without a name, are invalid params',
     serve(),
     async (send) => {
       expect(await send(aRequest('prompts/get', { name: 'x' }))).toMatchObject({
@@ -201,21 +202,21 @@ describe('codes', () => {
     },
   )
 
-  test('a line or body that is not JSON is answered, on stdio too', async () => {
+  test('a line or body that is not JSON is answered, also over stdio', async () => {
     const broken = '(jsonrpc "2.0")'
     const refusal = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error: the message is not valid JSON' } }
     expect(await overStdio(serve()(), [broken], revision)).toMatchObject([refusal])
     expect(await (await openHttp(serve()(), revision)).post(broken)).toMatchObject({ status: 400, answer: refusal })
   })
 
-  overEveryDoor('the text of a condition inside stays inside', serve({ errors: 'json-rpc' }), async (send) => {
+  overEveryTransport('the text of an internal condition stays inside', serve({ errors: 'json-rpc' }), async (send) => {
     const answer = await send(aCallOf('swank_status'))
     expect(answer).toMatchObject({ error: { code: -32603, message: 'Tool execution failed: swank_status' } })
     expect(JSON.stringify(answer)).not.toMatch(/NIL|SWANK::/)
   })
 })
 
-describe('what a refused argument says about itself', () => {
+describe('the details of a refused argument', () => {
   const refusals: readonly (readonly [what: string, args: Json, details: Json])[] = [
     ['a missing one', {}, { code: 'MISSING_REQUIRED_PARAMETER', param: 'functionName' }],
     ['a text too short', { functionName: 'f' }, { code: 'PARAMETER_TOO_SHORT', param: 'functionName', minLength: 2 }],
@@ -262,8 +263,8 @@ describe('what a refused argument says about itself', () => {
       })
     }
 
-  overEveryDoor(
-    'several problems are told at once, the first one in front',
+  overEveryTransport(
+    'several problems are reported together, the first one first',
     serve({ errors: 'json-rpc' }),
     async (send) => {
       const answer = await send(aCallOf('breakpoint_set', { functionName: 'f', hitCount: 0 }))
@@ -279,7 +280,7 @@ describe('what a refused argument says about itself', () => {
     },
   )
 
-  overEveryDoor('arguments that fit run the tool', serve(), async (send) => {
+  overEveryTransport('valid arguments run the tool', serve(), async (send) => {
     for (const { name } of breakpoints)
       expect(
         await send(aCallOf(name, { functionName: 'fact', hitCount: 1, packages: ['cl-user'], enabled: false })),
@@ -290,27 +291,31 @@ describe('what a refused argument says about itself', () => {
 })
 
 describe('messages without an id', () => {
-  overEveryDoor('a notification is taken in silence, whatever its name', serve(), async (send) => {
+  overEveryTransport('a notification is not answered, whatever its name', serve(), async (send) => {
     for (const method of ['notifications/initialized', 'notifications/cancelled', 'exit'])
       expect(await send({ jsonrpc: '2.0', method, params: {} })).toBeNull()
   })
 
-  overEveryDoor('an id of null makes no notification: it is refused, without an id', serve(), async (send) => {
-    for (const method of ['tools/call', 'notifications/initialized']) {
-      const answer = await send(aRequest(method, { name: 'health_check', arguments: {} }, null))
-      expect(answer).toMatchObject({ error: { code: -32600, message: expect.stringContaining('id must be') } })
-      expect(answer).not.toHaveProperty('id')
-    }
-  })
+  overEveryTransport(
+    'an id of null does not make a notification: it is refused, without an id',
+    serve(),
+    async (send) => {
+      for (const method of ['tools/call', 'notifications/initialized']) {
+        const answer = await send(aRequest(method, { name: 'health_check', arguments: {} }, null))
+        expect(answer).toMatchObject({ error: { code: -32600, message: expect.stringContaining('id must be') } })
+        expect(answer).not.toHaveProperty('id')
+      }
+    },
+  )
 
-  overEveryDoor('an id that is no text and no whole number is refused', serve(), async (send) => {
+  overEveryTransport('an id that is neither text nor an integer is refused', serve(), async (send) => {
     for (const id of [1.5, true, {}, ['1']])
       expect(await send(aRequest('ping', {}, id))).toMatchObject({ error: { code: -32600 } })
   })
 })
 
-describe('what a failure leaves behind', () => {
-  test('a failed call leaves the connection and the other calls on it alone', async () => {
+describe('the state after a failure', () => {
+  test('a failed call does not affect the connection and the other calls on it', async () => {
     const clock = fakeClock()
     const held = Promise.withResolvers<string>()
     const slow = tool({ name: 'slow', description: 'Waits', run: () => held.promise })
@@ -329,7 +334,7 @@ describe('what a failure leaves behind', () => {
     expect(received).toHaveLength(4)
   })
 
-  test('calls still pending when the client goes are stopped, not answered, and logged', async () => {
+  test('calls that are pending when the client disconnects are stopped, not answered, and logged', async () => {
     const { logger, lines } = recordingLogger()
     const clock = fakeClock()
     const stopped: string[] = []

@@ -1,6 +1,6 @@
 /**
- * The memory document as it is written: every example, edge case and scenario of it, through the entry point that it
- * describes, in its words. `memory-000.test.ts` holds the same questions against `handle` and over the transports.
+ * The memory document as written: every example, edge case and scenario, through its own entry point, in its words.
+ * `memory-000.test.ts` checks the same with `handle` and over the transports.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ async function memoryServer(logger: Logger = silent): Promise<(request: unknown)
   })
   return handleRequest
 }
-/** The document's `MCPServer` with tools of the test's own. */
+/** The document's `MCPServer` with the test's own tools. */
 const serverWith = (tools: readonly Tool[], logger: Logger = silent) =>
   toHandleRequest(
     createServer(defineServer({ name: 'zapomni-memory', version: '1.0.0', tools }), {
@@ -50,7 +50,7 @@ const buggy = (message: string): Tool =>
   })
 const messageOf = ({ error }: BareResponse): string => error?.message.toLowerCase() ?? ''
 
-/** What the document shows as a request and what it returns. */
+/** The requests of the document and their results. */
 const examples: readonly (readonly [name: string, request: object, expected: object])[] = [
   [
     'Example (docstring): a call that is no error',
@@ -118,7 +118,7 @@ describe('its examples', () => {
     expect(await handleRequest(request)).toMatchObject(expected)
   })
 
-  test('a bare result has nothing that the document does not show', async () => {
+  test('a bare result has only the members that the document shows', async () => {
     const handleRequest = await memoryServer()
     expect(Object.keys(await handleRequest(call('add_memory', { text: 'x' }, 1))).sort()).toEqual([
       'content',
@@ -255,7 +255,7 @@ const scenarios: { readonly [name: string]: () => Promise<void> } = {
       await handleRequest({ method: 'tools/list', id: n })
       times.push(performance.now() - begin)
     }
-    // The fastest: what the machine does besides is not the overhead of the request.
+    // The fastest of them, because other work of the machine is not the overhead of the request.
     expect(Math.min(...times)).toBeLessThan(5)
   },
 }
@@ -264,13 +264,13 @@ describe('its scenarios', () => {
   for (const [name, scenario] of Object.entries(scenarios)) test(name, scenario)
 })
 
-describe('it never raises', () => {
+describe('it never throws', () => {
   test.each([null, undefined, 7, 'text', [], [{}], true])('%j is an invalid request', async (request) => {
     const handleRequest = serverWith([])
     expect(await handleRequest(request)).toEqual({ error: { code: -32600, message: 'Invalid request format' } })
   })
 
-  test('whatever the members are, there is an answer, and nothing runs after a refusal', async () => {
+  test('any members get an answer, and nothing runs after a refusal', async () => {
     const ran: string[] = []
     const noting = tool({ name: 'noting', description: 'Notes that it ran', run: () => `ran ${ran.push('x')}` })
     const handleRequest = serverWith([noting])
@@ -292,7 +292,7 @@ describe('it never raises', () => {
   })
 })
 
-test('the function that the package exports serves this account’s own memory', async () => {
+test("the exported function serves this account's own memory", async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-memory-'))
   const before = process.env['SLUICE_DATA']
   process.env['SLUICE_DATA'] = folder

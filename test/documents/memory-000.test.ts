@@ -1,9 +1,9 @@
 /**
- * What the memory server's document asks of its request handler: seventeen scenarios, seven edge cases, its error texts.
- * `docs/documents.md` says row by row where Sluice does the same and where it differs.
+ * The memory server's document on its request handler: seventeen scenarios, seven edge cases, its error texts.
+ * `docs/documents.md` lists row by row where Sluice does the same and where it differs.
  *
- * Elsewhere: the time figures (under 5 ms overhead, 10 ms for a list) are printed by `npm run bench`; the deadline of a
- * request, limits and authentication come with their layers.
+ * Tested elsewhere: `npm run bench` prints the time figures (under 5 ms overhead, 10 ms for a list); deadlines, limits
+ * and authentication are tested with their layers.
  */
 
 import type { Server, ServerDefinition, ServerOptions } from 'sluice'
@@ -16,7 +16,7 @@ import { z } from 'zod'
 import { aCallOf, aRequest, openHttp, overEveryTransport, overStdio } from '../kit/clients/scenario.client.ts'
 import { recordingLogger } from '../kit/servers/recording-logger.ts'
 
-/** What the tools were given, in order. */
+/** The inputs of the tools, in order. */
 type Ran = unknown[]
 
 const memory = (ran: Ran = []): ServerDefinition => {
@@ -80,8 +80,8 @@ const inJsonRpc = serve({ errors: 'json-rpc' })
 
 const textOf = (text: string) => [{ type: 'text', text }]
 
-describe('a call that goes well', () => {
-  overEveryTransport('a tool is run and its text comes back as a result that is no error', inMcp, async (send) => {
+describe('a successful call', () => {
+  overEveryTransport('a tool runs and its text comes back as a result without an error', inMcp, async (send) => {
     expect(await send(aCallOf('add_memory', { text: 'Python is great' }))).toEqual({
       jsonrpc: '2.0',
       id: 1,
@@ -89,7 +89,7 @@ describe('a call that goes well', () => {
     })
   })
 
-  overEveryTransport('the list names every tool, says what it is for and what it takes', inMcp, async (send) => {
+  overEveryTransport('the list has the name, description and schema of every tool', inMcp, async (send) => {
     const answer = await send(aRequest('tools/list', {}, 2))
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 2, result: { tools: names.map((name) => ({ name })) } })
     expect(answer?.result?.['tools']).toContainEqual({
@@ -136,8 +136,8 @@ describe('a call that goes well', () => {
   })
 })
 
-describe('a call that is refused', () => {
-  overEveryTransport('an empty object is told that the method is missing, without an id', inMcp, async (send) => {
+describe('a refused call', () => {
+  overEveryTransport('an empty object is refused for its missing method, without an id', inMcp, async (send) => {
     const answer = await send({})
     expect(answer).toMatchObject({ error: { code: -32600, message: 'Invalid request: missing method field' } })
     expect(answer).not.toHaveProperty('id')
@@ -151,13 +151,13 @@ describe('a call that is refused', () => {
       })
   })
 
-  test('the missing method is reported before anything else that is wrong', async () => {
+  test('the missing method is reported before any other error', async () => {
     expect(await inMcp().handle({ jsonrpc: '1.0', id: null, params: 7 })).toMatchObject({
       error: { code: -32600, message: 'Invalid request: missing method field' },
     })
   })
 
-  overEveryTransport('a method nobody serves is not found, and the answer names it', inMcp, async (send) => {
+  overEveryTransport('an unknown method is not found, and the answer names it', inMcp, async (send) => {
     for (const method of ['foo/bar', 'unknown/action', 'Tools/Call', 'tools/list ', 'toString', '__proto__'])
       expect(await send(aRequest(method, {}))).toMatchObject({
         id: 1,
@@ -166,7 +166,7 @@ describe('a call that is refused', () => {
   })
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryTransport(`a call without a tool name is told so ${styleOf(make)}`, make, async (send) => {
+    overEveryTransport(`a call without a tool name is refused as such ${styleOf(make)}`, make, async (send) => {
       for (const params of [{ arguments: { text: 'test' } }, {}, { name: null, arguments: {} }, undefined])
         expect(await send(aRequest('tools/call', params))).toMatchObject({
           id: 1,
@@ -174,13 +174,13 @@ describe('a call that is refused', () => {
         })
     })
 
-  overEveryTransport('params that are no object are refused, whatever the method', inMcp, async (send) => {
+  overEveryTransport('params that are not an object are refused, whatever the method', inMcp, async (send) => {
     for (const method of ['tools/call', 'tools/list'])
       for (const params of [null, [], 'add_memory', 3])
         expect(await send(aRequest(method, params))).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  overEveryTransport('missing arguments count as none', inMcp, async (send) => {
+  overEveryTransport('missing arguments count as empty', inMcp, async (send) => {
     expect(await send(aRequest('tools/call', { name: 'get_stats' }))).toMatchObject({
       result: { structuredContent: { total_memories: 0 }, isError: false },
     })
@@ -193,7 +193,7 @@ describe('a call that is refused', () => {
       })
   })
 
-  overEveryTransport('an unknown tool is invalid params, with the tools there are', inMcp, async (send) => {
+  overEveryTransport('an unknown tool is invalid params, with the list of tools', inMcp, async (send) => {
     expect(await send(aCallOf('fake_tool'))).toMatchObject({
       id: 1,
       error: { code: -32602, message: 'Unknown tool: fake_tool', data: { available_tools: names } },
@@ -201,7 +201,7 @@ describe('a call that is refused', () => {
   })
 
   overEveryTransport(
-    'an unknown tool is not found in the style of plain JSON-RPC, with the tools there are',
+    'an unknown tool is not found in the style of plain JSON-RPC, with the list of tools',
     inJsonRpc,
     async (send) => {
       expect(await send(aCallOf('fake_tool'))).toMatchObject({
@@ -218,11 +218,15 @@ describe('a call that is refused', () => {
       })
   })
 
-  overEveryTransport('arguments that fail the schema come back as a result the model can mend', inMcp, async (send) => {
-    const answer = await send(aCallOf('add_memory', { text: '' }))
-    expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('text') }] })
-    expect(answer).not.toHaveProperty('error')
-  })
+  overEveryTransport(
+    'arguments that fail the schema come back as a result that the model can fix',
+    inMcp,
+    async (send) => {
+      const answer = await send(aCallOf('add_memory', { text: '' }))
+      expect(answer?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('text') }] })
+      expect(answer).not.toHaveProperty('error')
+    },
+  )
 
   overEveryTransport(
     'arguments that fail the schema are invalid params in the style of plain JSON-RPC',
@@ -234,7 +238,7 @@ describe('a call that is refused', () => {
     },
   )
 
-  test('nothing runs for a call that is refused', async () => {
+  test('nothing runs for a refused call', async () => {
     const ran: Ran = []
     for (const errors of ['mcp', 'json-rpc'] as const) {
       const server = serve({ errors }, ran)()
@@ -248,7 +252,7 @@ describe('a call that is refused', () => {
   })
 })
 
-test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out arguments', async () => {
+test('plain JSON-RPC is for clients before 2026-07-28: later ones may omit arguments', async () => {
   const server = serve({ errors: 'json-rpc' })()
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -259,8 +263,8 @@ test('plain JSON-RPC is for clients before 2026-07-28: later ones may leave out 
   })
 })
 
-describe('a tool that breaks', () => {
-  overEveryTransport('the model reads that it failed and a reference, not why', inMcp, async (send) => {
+describe('a tool that throws', () => {
+  overEveryTransport('the model reads that it failed and a reference, not the cause', inMcp, async (send) => {
     const answer = await send(aCallOf('buggy_tool'))
     expect(answer?.result).toMatchObject({
       isError: true,
@@ -284,18 +288,14 @@ describe('a tool that breaks', () => {
   )
 
   for (const make of [inMcp, inJsonRpc])
-    overEveryTransport(
-      `what a tool says about its own failure reaches the model ${styleOf(make)}`,
-      make,
-      async (send) => {
-        expect((await send(aCallOf('full_tool')))?.result).toEqual({
-          content: textOf('The disk is full; delete a memory first'),
-          isError: true,
-        })
-      },
-    )
+    overEveryTransport(`a tool's own failure text reaches the model ${styleOf(make)}`, make, async (send) => {
+      expect((await send(aCallOf('full_tool')))?.result).toEqual({
+        content: textOf('The disk is full; delete a memory first'),
+        isError: true,
+      })
+    })
 
-  test('a tool may throw what is no error, and its caller is still answered', async () => {
+  test('a tool may throw something other than an error, and its caller is still answered', async () => {
     for (const thrown of ['a string', null, undefined, { code: 1 }]) {
       const run = (): never => {
         throw thrown
@@ -308,17 +308,17 @@ describe('a tool that breaks', () => {
     }
   })
 
-  overEveryTransport('the server goes on after every kind of failure', inJsonRpc, async (send) => {
+  overEveryTransport('the server continues after every kind of failure', inJsonRpc, async (send) => {
     for (const message of [{}, aRequest('foo/bar'), aCallOf('fake_tool'), aCallOf('buggy_tool'), aCallOf('add_memory')])
       expect(await send(message)).toHaveProperty('error')
     expect(await send(aCallOf('add_memory', { text: 'still here' }))).toMatchObject({ result: { isError: false } })
   })
 })
 
-describe('at the edges', () => {
+describe('edge cases', () => {
   const empty = (): Server => createServer({ name: 'empty', version: '1.0.0' })
 
-  overEveryTransport('a server without tools lists none, and that is no error', empty, async (send) => {
+  overEveryTransport('a server without tools returns an empty list, not an error', empty, async (send) => {
     expect(await send(aRequest('tools/list'))).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } })
   })
 
@@ -343,21 +343,21 @@ describe('at the edges', () => {
     expect(answer).not.toHaveProperty('id')
   })
 
-  test('handle answers whatever it is given and never throws', async () => {
+  test('handle answers any value and never throws', async () => {
     for (const message of [undefined, null, true, 12, 'tools/list', [], [[]], () => 1, new Date(0)])
       expect(await inMcp().handle(message)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  overEveryTransport('several messages in one are refused: only 2025-03-26 had that', inMcp, async (send) => {
+  overEveryTransport('a batch is refused: only 2025-03-26 had batches', inMcp, async (send) => {
     expect(await send([aRequest('tools/list'), aCallOf('get_stats')])).toMatchObject({ error: { code: -32600 } })
   })
 
-  test('several messages in one are answered in one on 2025-03-26, which demands it', async () => {
+  test('a batch is answered with a batch on 2025-03-26, which demands it', async () => {
     const batch = JSON.stringify([aRequest('ping', {}, 1), aCallOf('get_stats', {}, 2)])
     expect(await overStdio(inMcp(), [batch], '2025-03-26')).toMatchObject([[{ id: 1 }, { id: 2, result: {} }]])
   })
 
-  test('calls run side by side, and each answer keeps the id of its call', async () => {
+  test('calls run concurrently, and each answer has the id of its call', async () => {
     const order: string[] = []
     const held = Promise.withResolvers<void>()
     const slow = tool({
@@ -395,7 +395,7 @@ describe('the log', () => {
     ])
   })
 
-  test('every door logs the requests that come through it', async () => {
+  test('every entry point logs its requests', async () => {
     const { logger, lines } = recordingLogger()
     await serve({ use: [log(logger)] })().handle(aRequest('tools/list', {}, 'by handle'))
     await overStdio(serve({ use: [log(logger)] })(), [aRequest('tools/list', {}, 'by stdio')])
@@ -417,7 +417,7 @@ describe('the log', () => {
   })
 
   for (const errors of ['mcp', 'json-rpc'] as const)
-    test(`a tool that breaks is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
+    test(`a tool that throws is logged as an error with type, text and stack under the client's reference (${errors})`, async () => {
       const { logger, lines } = recordingLogger()
       const answer = JSON.stringify(await serve({ errors, use: [log(logger)] })().handle(aCallOf('buggy_tool', {}, 5)))
       expect(lines).toHaveLength(1)
@@ -433,7 +433,7 @@ describe('the log', () => {
       expect(answer).toContain(lines[0]?.['reference'])
     })
 
-  test('a refusal leaves a warning with its reason, and with id and method as far as they could be read', async () => {
+  test('a refusal leaves a warning with its reason, and with id and method if they could be read', async () => {
     const { logger, lines } = recordingLogger()
     const server = serve({ use: [log(logger)] })()
     for (const message of [aCallOf('fake_tool'), aRequest('foo/bar'), aRequest('tools/call', {}), { id: 4 }, {}])

@@ -1,6 +1,6 @@
 /**
- * The routing document as it is written: its example, its log line, its required cases and its sample cases, through the
- * entry point that it describes. `routes-004.test.ts` holds the same questions against `handle` and over the transports.
+ * The routing document as written: its example, its log line, its required cases and its sample cases, through its own
+ * entry point. `routes-004.test.ts` checks the same with `handle` and over the transports.
  */
 
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ function listening(server: ListenOptions['server'] = {}) {
   return { listenRequest, lines, hear: (text: string) => listenRequest(text, connection) }
 }
 
-/** §4, to the letter. */
+/** §4, verbatim. */
 const example = `{
   "jsonrpc": "2.0",
   "id": "req-123",
@@ -44,7 +44,7 @@ const forwarded = {
 }
 
 describe('its example', () => {
-  test('the input is handed on as the output it shows', async () => {
+  test('the input is passed on as the output it shows', async () => {
     expect(await listening().hear(example)).toEqual(forwarded)
   })
   test('the log line on receipt', async () => {
@@ -129,15 +129,15 @@ const cases: { readonly [name: string]: () => Promise<void> } = {
   async 'Concurrent Requests'() {
     const { hear } = listening()
     const ids = Array.from({ length: 100 }, (_, n) => `req-${n}`)
-    const heard = await Promise.all(ids.map((id) => hear(example.replace('req-123', id))))
-    expect(heard.map((each) => ('request_id' in each ? each.request_id : undefined))).toEqual(ids)
+    const received = await Promise.all(ids.map((id) => hear(example.replace('req-123', id))))
+    expect(received.map((each) => ('request_id' in each ? each.request_id : undefined))).toEqual(ids)
   },
 }
 describe('its required cases', () => {
   for (const [name, check] of Object.entries(cases)) test(name, check)
 })
 
-/** §6.3, to the letter. */
+/** §6.3, verbatim. */
 describe('its sample cases', () => {
   test('Test Case 1: Valid Request', async () => {
     const input = `{
@@ -201,11 +201,13 @@ test('parsing a request takes less than 100 ms of CPU', async () => {
   expect((user + system) / 1000 / times).toBeLessThan(100)
 })
 
-test('what it hands on is what the server’s own tools are called, and take', async () => {
+test("the passed-on names and arguments are those of the server's own tools", async () => {
   const { definition, call } = await openRoutes()
   expect(definition.tools?.map(({ name }) => name).sort()).toEqual([...toolNames].sort())
-  const heard = await listening().hear(example)
-  expect('arguments' in heard && (await call(heard.tool_name, heard.arguments))).toMatchObject({ isError: false })
+  const received = await listening().hear(example)
+  expect('arguments' in received && (await call(received.tool_name, received.arguments))).toMatchObject({
+    isError: false,
+  })
 })
 
 test('docs/documents.md says how many there are', () => {

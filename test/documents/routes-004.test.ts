@@ -1,9 +1,9 @@
 /**
- * What the routing server's document asks of the block that listens: its required test cases (§6.2), and what it hands
- * on. `docs/documents.md` says where Sluice differs.
+ * The routing server's document on the listening block: its required test cases (§6.2) and its output.
+ * `docs/documents.md` says where Sluice differs.
  *
- * Elsewhere: overload (−32000), keys and permissions (−32001), rate limits and the 30 seconds of a request come with
- * their layers; trace ids with the observe layer; the 100 ms for parsing are printed by `npm run bench`.
+ * Tested elsewhere: overload (−32000), keys and permissions (−32001), rate limits and the 30 seconds of a request with
+ * their layers; trace ids with the observe layer; `npm run bench` prints the 100 ms for parsing.
  */
 
 import type { Call, Layer, Server, ServerOptions } from 'sluice'
@@ -42,7 +42,7 @@ const serve =
 const places = { origin: 'Hanoi', destination: 'Ho Chi Minh City' }
 const good = aCallOf('calculate_route', places, 'req-123')
 
-describe('a request as it should be', () => {
+describe('a valid request', () => {
   overEveryTransport('a tool call is answered under its id', serve(), async (send) => {
     expect(await send(good)).toEqual({
       jsonrpc: '2.0',
@@ -51,7 +51,7 @@ describe('a request as it should be', () => {
     })
   })
 
-  test('what is handed on has the id, the tool, the arguments and where the request came from', async () => {
+  test('the result has the id, the tool, the arguments and the source of the request', async () => {
     const seen: Call[] = []
     const note: Layer = (next) => (call) => {
       seen.push(call)
@@ -74,7 +74,7 @@ describe('a request as it should be', () => {
     expect(calls[1]?.via.connection?.state.agreed?.client).toEqual({ name: 'a-client', version: '1.0.0' })
   })
 
-  test('a request that arrives in pieces, with Windows line ends and blank lines between, is one request', async () => {
+  test('a request that arrives in several chunks, with Windows line ends and blank lines, is one request', async () => {
     const { input, received, close } = await openStdio(serve()())
     const bytes = Buffer.from(
       `\r\n  \n${JSON.stringify(aCallOf('calculate_route', { origin: 'Hà Nội', destination: 'Huế' }))}\r\n\n`,
@@ -91,7 +91,7 @@ describe('a request as it should be', () => {
     expect(received).toMatchObject([{ id: 'req-123', result: { isError: false } }])
   })
 
-  test('the log has the id, the tool and where it came from, and no argument', async () => {
+  test('the log has the id, the tool and the source, and no argument', async () => {
     const { logger, lines } = recordingLogger()
     await overStdio(serve({ use: [log(logger)] })(), [good])
     expect(lines).toContainEqual(
@@ -107,7 +107,7 @@ describe('a request as it should be', () => {
   })
 })
 
-describe('a request that is refused', () => {
+describe('a refused request', () => {
   /** Not JSON, so there is no id to answer to. */
   const broken = [
     '{"jsonrpc": "2.0", "method": "tools/call" // missing closing brace',
@@ -120,7 +120,7 @@ describe('a request that is refused', () => {
     '"unfinished',
   ]
 
-  test('what is not JSON is a parse error without an id, and the next request is served', async () => {
+  test('invalid JSON is a parse error without an id, and the next request is served', async () => {
     for (const text of broken) {
       const answers = await overStdio(serve()(), [text, good])
       expect(answers).toMatchObject([{ error: { code: -32700 } }, { id: 'req-123', result: {} }])
@@ -128,7 +128,7 @@ describe('a request that is refused', () => {
     }
   })
 
-  test('over HTTP what is not JSON, or nothing at all, is a parse error with status 400', async () => {
+  test('over HTTP invalid JSON, or an empty body, is a parse error with status 400', async () => {
     const { post } = await openHttp(serve()())
     for (const text of [...broken, '', ' ']) {
       const { status, answer } = await post(text)
@@ -138,7 +138,7 @@ describe('a request that is refused', () => {
     expect(await post(good)).toMatchObject({ status: 200, answer: { id: 'req-123' } })
   })
 
-  test('nothing of a text that is not JSON comes back or is logged', async () => {
+  test('no text that is not JSON is returned or logged', async () => {
     const { logger, lines } = recordingLogger()
     const answers = await overStdio(serve({ use: [log(logger)] })(), ['{"api_key":"tomtom-0123456789"'])
     expect(JSON.stringify([answers, lines])).not.toContain('tomtom')
@@ -156,7 +156,7 @@ describe('a request that is refused', () => {
       },
     )
 
-  overEveryTransport('params are needed by the methods that read them, and by no other', serve(), async (send) => {
+  overEveryTransport('only the methods that read params require them', serve(), async (send) => {
     expect(await send(aRequest('tools/call'))).toMatchObject({ error: { code: -32602 } })
     for (const method of ['tools/list', 'ping']) expect(await send(aRequest(method))).toHaveProperty('result')
   })
@@ -183,7 +183,7 @@ describe('a request that is refused', () => {
       })
     })
 
-  test('a client of 2026-07-28 gets the codes of MCP, whatever style the server has', async () => {
+  test("a client of 2026-07-28 gets the codes of MCP, whatever the server's style", async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -200,7 +200,7 @@ describe('a request that is refused', () => {
   })
 })
 
-describe('at the edges', () => {
+describe('edge cases', () => {
   overEveryTransport('an empty request is invalid', serve(), async (send) => {
     for (const message of [{}, [], '', null, 0]) {
       const answer = await send(message)
@@ -209,7 +209,7 @@ describe('at the edges', () => {
     }
   })
 
-  test('an empty line is no request: it keeps the pipe alive and is not answered', async () => {
+  test('an empty line is not a request: it keeps the pipe alive and is not answered', async () => {
     expect(await overStdio(serve()(), ['', ' ', '\t', '\r'])).toEqual([])
   })
 
@@ -220,7 +220,7 @@ describe('at the edges', () => {
   }
   const mebibyte = 1024 * 1024
 
-  test('over HTTP a body of one mebibyte is served, and one byte more is refused by its size', async () => {
+  test('over HTTP a body of one mebibyte is served, and one byte more is refused', async () => {
     const { post } = await openHttp(serve()())
     expect(await post(ofSize(mebibyte))).toMatchObject({ status: 200, answer: { result: { isError: false } } })
     expect(await post(ofSize(mebibyte + 1))).toMatchObject({
@@ -257,10 +257,10 @@ describe('at the edges', () => {
   })
 })
 
-describe('many requests at once', () => {
+describe('many concurrent requests', () => {
   const many = 50
 
-  /** A tool that answers when all have arrived: one after the other, none ever would be. */
+  /** A tool that answers when all calls have arrived; sequential calls would never be answered. */
   const meeting = (): Server => {
     let waiting: (() => void)[] = []
     const meet = tool({
@@ -271,7 +271,7 @@ describe('many requests at once', () => {
         await new Promise<void>((resolve) => {
           waiting.push(resolve)
           if (waiting.length < many) return
-          // The last to come leaves first.
+          // The last to arrive is answered first.
           for (const go of waiting.reverse()) go()
           waiting = []
         })
@@ -288,19 +288,19 @@ describe('many requests at once', () => {
       expect(byId.get(`req-${seat}`)).toEqual([{ type: 'text', text: `seat ${seat}` }])
   }
 
-  test('all are under way together and each gets its own answer, through handle', async () => {
+  test('all run concurrently and each gets its own answer, through handle', async () => {
     const server = meeting()
     const send: Send = async (message) => (await server.handle(message)) as JsonRpcAnswer | null
     expectEachItsOwn(await Promise.all(calls.map(send)))
   })
 
-  test('all are under way together and each gets its own answer, over HTTP', async () => {
+  test('all run concurrently and each gets its own answer, over HTTP', async () => {
     const { post } = await openHttp(meeting())
     const posted = await Promise.all(calls.map((message) => post(message)))
     expectEachItsOwn(posted.map(({ answer }) => answer))
   })
 
-  test('all are under way together and each gets its own answer, over stdio', async () => {
+  test('all run concurrently and each gets its own answer, over stdio', async () => {
     expectEachItsOwn(await overStdio(meeting(), calls))
   })
 })
@@ -331,7 +331,7 @@ describe('the same id twice', () => {
   const waiting = aCallOf('wait', {}, 7)
   const going = aCallOf('go', {}, 8)
 
-  test('while a call is under way its id is taken on that connection: the second is refused and does not run', async () => {
+  test('the id of a running call is taken on that connection: a second call is refused and does not run', async () => {
     const { server, ran } = pair()
     const answers = await overStdio(server, [waiting, waiting, going])
     expect(answers.filter(({ id }) => id === 7)).toMatchObject([
@@ -349,7 +349,7 @@ describe('the same id twice', () => {
     expect(ran).toEqual(['wait', 'wait'])
   })
 
-  test('an id may be used again once it was answered: nothing is replayed', async () => {
+  test('an id may be reused after its answer: nothing is replayed', async () => {
     const ran: number[] = []
     const count = tool({ name: 'count', description: 'Counts', run: () => String(ran.push(1)) })
     const { write, next, close } = await openStdio(createServer({ ...info, tools: [count] }))

@@ -1,4 +1,4 @@
-/** docs/documents.md: a row that names a test names one that is there. */
+/** Every test that a row of docs/documents.md names must exist. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -27,7 +27,7 @@ function namedTests(text: string): readonly string[] {
 test('every row of the five documents names tests that exist', () => {
   const named = namedTests(readFileSync(`${root}docs/documents.md`, 'utf8'))
   expect(named.length).toBeGreaterThan(130)
-  // A title in quotes of either kind; one that is put together from parts begins like this.
+  // A title in quotes of either kind; a composed title begins like this.
   const isThere = (name: string): boolean =>
     tests.some((text) => text.includes(name.replaceAll("'", "\\'")) || text.includes(name))
   expect(named.filter((name) => !isThere(name))).toEqual([])

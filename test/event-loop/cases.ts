@@ -1,11 +1,11 @@
-/** For every tool of the five servers the largest input it takes, and for the ones that parse, hostile input of that size. */
+/** The largest input of every tool of the five servers, and hostile input of that size for tools that parse. */
 
 import { fitFile, zipOf } from '../../servers/fitness/test/activity-files.fixture.ts'
 
 export interface Case {
   readonly server: string
   readonly tool: string
-  /** What is special about it, if the tool has several. */
+  /** What is special about it, if the tool has several cases. */
   readonly with?: string
   readonly arguments: () => object
   /** How often it is called; the last arguments are those of the row. */
@@ -131,7 +131,7 @@ const lisp: readonly Case[] = [
 
 const longText = (): string =>
   `${'The quick brown fox jumps over the lazy dog. '.repeat(10)}\n\n`.repeat(22_100).slice(0, 9_999_000)
-/** As long as the largest text that is taken, whatever it holds: an empty line is passed over. */
+/** As long as the largest accepted text, whatever its content: an empty line is skipped. */
 const padded = (text: string): string => `${text}\n`.padEnd(9_900_000)
 const jsonl = (count: number): string =>
   padded(
@@ -224,7 +224,9 @@ const routes: readonly Case[] = [
   { tool: 'delete_destination', arguments: () => ({ destination: 'home' }) },
 ].map((row) => ({ server: 'routes', ...row }))
 
-/** `share` of the rows that an import brings: their number makes a call longer, and no turn. Sizes are always the largest. */
+/**
+ * `share` scales the rows of an import: their number makes a call longer, but no turn. Sizes are always the largest.
+ */
 export const casesOf = (share: number): readonly Case[] => [
   ...fitness(share),
   ...knowledge,

@@ -16,7 +16,7 @@ import { createServer, nodeClock, serveHttp } from 'sluice/node'
 import { customLayer, elicitation } from 'sluice/plugins'
 import { fill } from './fill.ts'
 
-/** The longest turn: by the thread's own CPU time, which a busy machine does not lengthen, and by the wall clock. */
+/** The longest turn: by the thread's CPU time, which a busy machine does not lengthen, and by wall time. */
 export interface Turn {
   readonly cpuMs: number
   readonly wallMs: number
@@ -33,7 +33,7 @@ const root = mkdtempSync(join(tmpdir(), 'sluice-turns-'))
 process.on('exit', () => rmSync(root, { recursive: true, force: true }))
 process.on('disconnect', () => process.exit())
 
-/** Approved beforehand: what a tool does is measured, not whether it may. */
+/** Approved beforehand, because the work of a tool is measured, not its approval. */
 const approved = ({ tools = [], ...definition }: OpenedServer['definition']): OpenedServer['definition'] => ({
   ...definition,
   tools: tools.map((tool) => ({ ...tool, policy: { ...tool.policy, approval: 'never' as const } })),
@@ -67,13 +67,13 @@ function turn(cpu: number, wall: number): void {
   const [cpuNow, wallNow] = [cpuMs(), performance.now()]
   longest = { cpuMs: Math.max(longest.cpuMs, cpuNow - cpu), wallMs: Math.max(longest.wallMs, wallNow - wall) }
   if (measuring) setImmediate(turn, cpuNow, wallNow)
-  // After the turn in which the end was asked for, since the answer may have been sent in the middle of it.
+  // After the turn in which the end was requested, because the answer may have been sent in the middle of it.
   else process.send?.(longest)
 }
 process.on('message', (word) => {
   measuring = word === 'begin'
   if (!measuring) return
-  // The garbage of the request before is not this one's.
+  // The garbage of the previous request does not count for this one.
   globalThis.gc?.()
   longest = { cpuMs: 0, wallMs: 0 }
   setImmediate(() => {

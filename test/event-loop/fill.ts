@@ -1,4 +1,4 @@
-/** Data for the servers: as much as a diligent user has gathered in years. Returns what the server takes as its argument. */
+/** Data for the servers: as much as a diligent user collects in years. Returns the server's argument. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Runs the cases against a process of their own and returns the longest turn of its event loop for each. */
+/** Runs the cases against a separate process and returns the longest turn of its event loop for each. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import type { Case } from './cases.ts'
 import type { Started, Turn } from './child.fixture.ts'
 
 export interface MeasuredTurn extends Case, Turn {
-  /** What the tool said, shortened: a refusal would make the measurement worthless. */
+  /** The tool's answer, shortened: a refusal would make the measurement worthless. */
   readonly said: string
   readonly isError: boolean
 }
@@ -14,8 +14,8 @@ export interface MeasuredTurn extends Case, Turn {
 type Result = { readonly measured: readonly MeasuredTurn[]; readonly missing: readonly string[] }
 
 /**
- * Measures every case, and those of a server with a long turn once more: a garbage collection or the first run of code
- * that was not compiled yet may fall into a turn. What is long twice is long.
+ * Measures every case, and those of a server with a long turn once more, because a garbage collection or a first
+ * compilation may fall into a turn. A turn that is long twice counts.
  */
 export async function longestTurns(
   cases: readonly Case[],
@@ -37,7 +37,7 @@ export async function longestTurns(
 const suspiciousMs = 50
 const isSame = (a: Case, b: Case): boolean => a.server === b.server && a.tool === b.tool && a.with === b.with
 
-/** `rows` is how much data the servers hold. */
+/** `rows` is the amount of data in the servers. */
 async function measure(cases: readonly Case[], rows: number, say: (line: string) => void = () => {}): Promise<Result> {
   const child = fork(new URL('./child.fixture.ts', import.meta.url), [String(rows)], {
     execArgv: ['--expose-gc'],

@@ -1,4 +1,7 @@
-/** Coming, staying and going, in small; `npm run soak -- idle-streams stalled-reader connections` is the long form. */
+/**
+ * Connecting, staying and disconnecting, in short; `npm run soak -- idle-streams stalled-reader connections` is the
+ * long form.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectAndLeaveMany, openStreams, patterns, stallUntilClosed } from '../kit/clients/connection-churn.client.ts'
@@ -11,7 +14,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => door.stop())
 
-test('however clients come and go, nothing of them stays', { timeout: 120_000 }, async () => {
+test('however clients connect and disconnect, nothing of them stays', { timeout: 120_000 }, async () => {
   await connectAndLeaveMany(door.port, patterns.length, 4)
   const before = await door.until(({ connections, descriptors }) => connections === 0 && descriptors < 40)
   await connectAndLeaveMany(door.port, 10 * patterns.length, 10)
@@ -20,7 +23,7 @@ test('however clients come and go, nothing of them stays', { timeout: 120_000 },
   expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
 })
 
-test('idle streams are all held, and let go of when they end', { timeout: 120_000 }, async () => {
+test('idle streams are all held, and released when they end', { timeout: 120_000 }, async () => {
   const before = await door.measure()
   const streams = await openStreams(door.port, 200)
   expect((await door.measure()).listeners).toBe(200)
@@ -30,10 +33,10 @@ test('idle streams are all held, and let go of when they end', { timeout: 120_00
   expect(after.descriptors).toBeLessThanOrEqual(before.descriptors)
 })
 
-test('a reader that stalls is cut off', { timeout: 120_000 }, async () => {
+test('a reader that stalls is disconnected', { timeout: 120_000 }, async () => {
   await stallUntilClosed(door.port)
   const { flooded, underway } = await door.until((held) => held.flooded > 0)
-  // Half a minute after the last byte left; without the cut it would go on for a minute.
+  // Half a minute after the last byte was sent; otherwise it would continue for a minute.
   expect(flooded).toBeGreaterThan(1024 * 1024)
   expect(underway).toBe(0)
 })

@@ -11,13 +11,13 @@ import { startRedis } from '../kit/processes/redis.ts'
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 test.each(['examples/fleet.ts', 'docs/deploy/haproxy.cfg', 'docs/deploy/redis.conf', 'docs/deploy/mcp@.service'])(
-  'docs/deploy.md quotes %s as it is',
+  'docs/deploy.md quotes %s unchanged',
   (file) => {
     expect(read('docs/deploy.md')).toContain(`\n${read(file).trimEnd()}\n\`\`\``)
   },
 )
 
-test('the process of the recipe runs on a Redis of the recipe, is ready, and ends with 0', {
+test('the process of the recipe runs on a Redis of the recipe, is ready, and exits with 0', {
   timeout: 60_000,
 }, async () => {
   const settings = read('docs/deploy/redis.conf').match(/^(?:append|save|maxmemory)\S* .*$/gm) ?? []
@@ -47,7 +47,7 @@ test('the process of the recipe runs on a Redis of the recipe, is ready, and end
   expect(await exited).toEqual([0, null])
 })
 
-test('HAProxy without a process answers with JSON-RPC, a time to come back, and a number that every revision allows', async () => {
+test('HAProxy without a process answers with JSON-RPC, a time to retry, and a code that every revision allows', async () => {
   const haproxy = await startHaproxy([await freePort(), await freePort(), await freePort()], await freePort())
   onTestFinished(() => haproxy.stop())
   const post = (): Promise<Response> => fetch(haproxy.url, { method: 'POST', body: '{}' })
@@ -68,7 +68,7 @@ test('HAProxy without a process answers with JSON-RPC, a time to come back, and 
   })
 })
 
-test('no answer of HAProxy uses a number from -32099 to -32000', () => {
+test('no answer of HAProxy uses a code from -32099 to -32000', () => {
   const codes = [...read('docs/deploy/haproxy.cfg').matchAll(/"code":(-?\d+)/g)].map(([, code]) => Number(code))
   expect(codes).toHaveLength(2)
   expect(codes.filter((code) => code <= -32_000 && code >= -32_099)).toEqual([])

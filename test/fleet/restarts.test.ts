@@ -1,4 +1,4 @@
-/** Rolling restarts under load, in small; `npm run soak -- rolling-restart` does the same for minutes. */
+/** Rolling restarts under load, in short; `npm run soak -- rolling-restart` does the same for minutes. */
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => fleet.stop(), 30_000)
 
-test('with SIGTERM no call fails at all, and each process ends with 0', { timeout: 120_000 }, async () => {
+test('with SIGTERM no call fails, and each process exits with 0', { timeout: 120_000 }, async () => {
   const rolled = await rollingRestart(fleet, {
     signal: 'SIGTERM',
     callers: 4,
@@ -35,7 +35,9 @@ test('with SIGTERM no call fails at all, and each process ends with 0', { timeou
   expect(Object.keys(rolled.by).sort()).toEqual(['one', 'three', 'two'])
 })
 
-test('with kill −9 only calls in flight on that process fail, and they are told', { timeout: 120_000 }, async () => {
+test('with kill −9 only calls in flight on that process fail, and they get an error', {
+  timeout: 120_000,
+}, async () => {
   const rolled = await rollingRestart(fleet, {
     signal: 'SIGKILL',
     callers: 4,
@@ -46,7 +48,7 @@ test('with kill −9 only calls in flight on that process fail, and they are tol
   for (const { problem } of rolled.inFlight) expect(problem).toContain('The process that ran this call has ended')
 })
 
-test('a session outlives the process it was opened on, and what its streams had said', async () => {
+test('a session outlives its first process, and so do the events of its streams', async () => {
   const [one, two, three] = fleet.members
   const session = await openSession(one.url, fleet.keys.ann)
   const holding = await post(one.url, toolCall('hold', { key: 'crash' }, 'h', { progressToken: 'p' }), session)
@@ -64,7 +66,7 @@ test('a session outlives the process it was opened on, and what its streams had 
 const readiness = (member: Member) => (): Promise<number> =>
   fetch(new URL('/readyz', member.url)).then(({ status }) => status)
 
-test('a process that drains says so at once, serves on, ends its streams, refuses, and finishes what it began', async () => {
+test('a draining process reports it at once, continues to serve, ends its streams, refuses, and finishes its calls', async () => {
   const [, two, three] = fleet.members
   const ready = readiness(two)
   expect(await ready()).toBe(200)
@@ -92,7 +94,7 @@ test('a process that drains says so at once, serves on, ends its streams, refuse
   two.kill('SIGTERM')
   await expect.poll(ready).toBe(503)
   expect(await callTool(two.url, session, 'where')).toEqual({ self: 'two' })
-  // The time to notice is over when streams that only wait end.
+  // The notice period is over when idle streams end.
   expect(await remainingMessages(standing.response)).toEqual([])
   expect((await remainingMessages(listening)).at(-1)).toMatchObject({ id: 'l', result: {} })
   expect(await idle.closed).toMatchObject({ closed: 1001 })
@@ -116,9 +118,9 @@ test('a process that drains says so at once, serves on, ends its streams, refuse
   await two.restart()
 }, 120_000)
 
-test('a second signal ends now', async () => {
+test('a second signal ends it immediately', async () => {
   const [, , three] = fleet.members
-  // Something it would wait for, so that the first signal alone does not end it meanwhile.
+  // Something that it would wait for, so that the first signal alone does not end it.
   const session = await openSession(three.url, fleet.keys.ann)
   const holding = await post(three.url, toolCall('hold', { key: 'never' }, 'h', { progressToken: 'p' }), session)
   const events = eventsOf(holding)

@@ -1,6 +1,6 @@
 /**
- * A fleet under load whose processes are ended and started again, one after the other. What failed is laid at the door of
- * the process that HAProxy gave it to, as its log says.
+ * A fleet under load whose processes are ended and restarted, one after the other. A failure counts for the process to
+ * which HAProxy sent the call, by its log.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,9 +18,9 @@ export interface RollingRestartReport {
   readonly by: { readonly [process: string]: number }
   /** Exit codes and signals, in order. */
   readonly exits: readonly (number | string)[]
-  /** Ended with an error, in flight on the process that was ended. */
+  /** Failed in flight on the process that was ended. */
   readonly inFlight: readonly Failure[]
-  /** Ended with an error without such a reason, or not at all. */
+  /** Failed without such a reason, or never ended. */
   readonly lost: readonly Failure[]
 }
 
@@ -58,7 +58,7 @@ export async function rollingRestart(
   let calls = 0
   let over = false
 
-  /** Half of them in a session, which every process serves, half of them of the newest revision, without one. */
+  /** Half of them in a session, which every process serves, half of them in the newest revision, without one. */
   async function caller(number: number, session: Headers | undefined): Promise<void> {
     const bearer = { authorization: `Bearer ${keys.ann}` }
     while (!over) {
@@ -107,7 +107,7 @@ export async function rollingRestart(
   }
 }
 
-/** The name of the process that answered. */
+/** Returns the name of the process that answered. */
 async function callOnce(url: string, message: Params, headers: { readonly [name: string]: string }): Promise<string> {
   const response = await post(url, message, headers, AbortSignal.timeout(patienceMs))
   if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`)

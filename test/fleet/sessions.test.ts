@@ -1,4 +1,4 @@
-/** Legacy sessions on a fleet: opened on one process, used on any, with nothing sticky in between. */
+/** Legacy sessions on a fleet: opened on one process, used on any, without sticky routing. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
@@ -47,7 +47,7 @@ test('a session is served by every process', async () => {
   expect([...seen].sort()).toEqual(['one', 'three', 'two'])
 })
 
-test('a question of one process is answered through another, and once', async () => {
+test('a question of one process is answered through another, once', async () => {
   const session = await openSession(one.url, ann)
   const asking = eventsOf(await post(two.url, toolCall('greet'), session))
   const { message } = await nextMessage(asking)
@@ -80,7 +80,7 @@ test('the official client asks and answers through the balancer', async () => {
   }
 })
 
-test('a client of HTTP+SSE, whose messages go to any process, hears every answer on its one stream', async () => {
+test('a client of HTTP+SSE, whose messages go to any process, receives every answer on its one stream', async () => {
   const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
   client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { name: 'Eve' } }))
   const headers = { authorization: `Bearer ${ann}` }
@@ -98,7 +98,7 @@ test('a client of HTTP+SSE, whose messages go to any process, hears every answer
   expect([...seen].sort()).toEqual(['one', 'three', 'two'])
 })
 
-test('a stream that broke off is picked up on another process, in the middle and after the end', async () => {
+test('a stream that broke is resumed on another process, in the middle and after the end', async () => {
   const session = await openSession(one.url, ann)
   const at = key()
   const controller = new AbortController()
@@ -134,7 +134,7 @@ test('a cancellation reaches the call on whatever process it runs', async () => 
   await expect.poll(() => looked('stopped', at), { timeout: 20_000 }).toBe('two')
 })
 
-test('changes made on one process are heard on the streams of the others, by those who asked', async () => {
+test('changes on one process are received on the streams of the others, by their subscribers', async () => {
   const session = await openSession(one.url, ann)
   const deaf = await openSession(one.url, ann)
   const [standing, unmoved] = [await openEventStream(two.url, session), await openEventStream(three.url, deaf)]
@@ -158,7 +158,7 @@ test('changes made on one process are heard on the streams of the others, by tho
   for (const { drop } of [standing, unmoved]) drop()
 })
 
-test('what a stream missed while nobody was connected is fetched from another process', async () => {
+test('what a stream missed without a client is fetched from another process', async () => {
   const session = await openSession(one.url, ann)
   const first = await openEventStream(two.url, session)
   const events = eventsOf(first.response)
@@ -171,7 +171,7 @@ test('what a stream missed while nobody was connected is fetched from another pr
   again.drop()
 })
 
-test('of two connections to one stream the newer hears, wherever they are', async () => {
+test('of two connections to one stream the newer receives, on whatever process', async () => {
   const session = await openSession(one.url, ann)
   const older = await openEventStream(one.url, session)
   const newer = await openEventStream(two.url, session)
@@ -195,7 +195,7 @@ test('the end of a session ends its calls and streams everywhere', async () => {
   for (const { url } of fleet.members) expect((await post(url, toolCall('where'), session)).status).toBe(404)
 })
 
-test('a session belongs to whoever opened it, on every process', async () => {
+test('a session belongs to its opener, on every process', async () => {
   const session = await openSession(one.url, ann)
   const stolen = { ...session, authorization: `Bearer ${fleet.keys.bob}` }
   for (const { url } of fleet.members) {
@@ -236,7 +236,7 @@ test('streams, sockets and subscriptions end everywhere when their key is revoke
   expect(await socket.closed).toMatchObject({ closed: 3000 })
 })
 
-test('a limit is one limit, however many processes there are', async () => {
+test('a limit is one limit, whatever the number of processes', async () => {
   const bearer = { authorization: `Bearer ${ann}` }
   const message = toolCall('limited', {}, 1, envelope({}))
   const calls = Array.from({ length: 60 }, () => post(balanced, message, { ...modernHeaders(message), ...bearer }))

@@ -1,4 +1,4 @@
-/** transports/http/legacy/shared-session.ts: one session in the hands of two processes, in every order of what they do. */
+/** transports/http/legacy/shared-session.ts: one session shared by two processes, in every order of their actions. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -20,7 +20,7 @@ interface Process {
   readonly session: SharedSession
   readonly connection: Connection
 }
-/** Each as a process of its own has it. */
+/** Each as in a separate process. */
 function processes(store: Store, clock: FakeClock, count: number): readonly Process[] {
   const bus = memoryBus()
   return Array.from({ length: count }, () => {
@@ -40,7 +40,7 @@ const step = fc.record({
 })
 const work = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 2, maxLength: 4 })
 
-test('in every schedule, what was acknowledged last for a resource is what all processes know', async () => {
+test('in every schedule, the last acknowledged state of a resource is known to all processes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), work, async (scheduler, clients) => {
       const clock = fakeClock()
@@ -66,7 +66,7 @@ test('in every schedule, what was acknowledged last for a resource is what all p
       })
       await settled(Promise.all(working))
       for (const { session, connection } of fleet) {
-        // What other processes said has been looked at: nothing is read here that a stream would not have known.
+        // Notifications of other processes were processed: nothing is read here that a stream would not have known.
         expect(connection.state.subscriptions).toEqual(expected)
         await settled(session.refresh())
         expect(connection.state.subscriptions).toEqual(expected)

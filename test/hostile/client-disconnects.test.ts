@@ -1,4 +1,4 @@
-/** Clients that give up while they are queued for admission, on every way in that waits: the slots are all there afterwards. */
+/** Clients that disconnect while they are queued for admission, on every entry point that queues: no slot is lost. */
 
 import { createServer } from 'node:http'
 import { defineServer, tool } from 'sluice'
@@ -13,10 +13,12 @@ import { NodeRequest } from '../../packages/sluice/src/transports/node/http-mess
 import { rawHttp, toPost } from '../kit/clients/raw-http.client.ts'
 import { openEventStream, openSocket } from '../kit/clients/streaming.client.ts'
 import { callOf, headersFor, initialize, request } from '../kit/clients/valid-messages.ts'
+import type { AdmissionLoad } from '../kit/servers/admission-load.ts'
+import { loadOf } from '../kit/servers/admission-load.ts'
 
 const call = callOf(1, 'wait')
 
-/** A gate of one slot and a queue of four, and a tool that ends when the test says so. */
+/** Admission of one slot and a queue of four, and a tool that ends when the test says so. */
 async function serve() {
   const waiting: (() => void)[] = []
   const wait = tool({
@@ -45,9 +47,9 @@ async function serve() {
   })
   onTestFinished(serving.close)
   const port = Number(new URL(serving.url).port)
-  const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
-  /** Again and again until it holds: how soon is the machine's business. */
-  async function until(wanted: Partial<AdmissionControl['load']>): Promise<void> {
+  const load = (): AdmissionLoad => loadOf(made)
+  /** Polls until it holds; how soon depends on the machine. */
+  async function until(wanted: Partial<AdmissionLoad>): Promise<void> {
     while (!Object.entries(wanted).every(([name, value]) => Reflect.get(load(), name) === value))
       await new Promise(setImmediate)
   }
@@ -64,7 +66,7 @@ async function serve() {
   return { port, load, until, post, release }
 }
 
-test('a client that gives up while queued leaves the queue at once, and no slot is lost', async () => {
+test('a client that disconnects while queued leaves the queue at once, and no slot is lost', async () => {
   const { load, until, post, release } = await serve()
   const first = await post()
   await until({ running: 1 })
@@ -83,7 +85,7 @@ test('a client that gives up while queued leaves the queue at once, and no slot 
   expect(load().shed).toBe(0)
 })
 
-test('a client that gives up the moment its slot becomes free does not keep it', async () => {
+test('a client that disconnects at the moment its slot becomes free does not keep it', async () => {
   const { until, post, release } = await serve()
   for (let round = 0; round < 10; round++) {
     const first = await post()
@@ -109,7 +111,7 @@ test('the same for messages of HTTP+SSE and for a socket', async () => {
   await until({ running: 0 })
   const first = await post()
   await until({ running: 1 })
-  // Larger than what may be a cancellation, so that it is queued before it is read.
+  // Larger than a cancellation may be, so that it is queued before it is read.
   const large = JSON.stringify(request(2, 'ping', { _meta: { note: 'x'.repeat(2_000) } }))
   const queued = await rawHttp(port)
   queued.write(toPost(port, large, {}, messages))
@@ -126,7 +128,7 @@ test('the same for messages of HTTP+SSE and for a socket', async () => {
   events.close()
 })
 
-test('reading the body of a request whose client has left settles', async () => {
+test('reading the body of a request settles after its client has disconnected', async () => {
   const outcome = Promise.withResolvers<unknown>()
   const node = createServer((message) => {
     const asked = new NodeRequest(message)

@@ -1,4 +1,4 @@
-/** Definitions that are dangerous, refused when they are written; and definitions that change, noticed. */
+/** Dangerous definitions are refused when they are written, and changed definitions are noticed. */
 
 import { Socket } from 'node:net'
 import type { Tool } from 'sluice'
@@ -12,7 +12,7 @@ import { callOf } from '../kit/clients/valid-messages.ts'
 
 const define = (schema: object): Tool =>
   tool({ name: 'x', description: 'x', input: jsonSchema<object>(schema), run: () => 'ran' })
-/** Among fifty tools, the one to mend. */
+/** Names the tool to fix among fifty. */
 const named = /^tool "x", input: /
 const withProperty = (schema: object): object => ({ type: 'object', properties: { a: schema } })
 
@@ -61,7 +61,7 @@ describe('schemas', () => {
     expect(() => define(withProperty({ $dynamicRef: ref }))).toThrow(named)
   })
 
-  test('a $ref that another schema library hands over is refused too', () => {
+  test('a $ref from another schema library is refused too', () => {
     const foreign = {
       '~standard': {
         version: 1 as const,
@@ -87,7 +87,7 @@ describe('schemas', () => {
     expect(() => define(withProperty(deep))).toThrow(named)
   })
 
-  test('what a schema library hands over is refused when it is too large to list, in width and in depth', () => {
+  test('a schema from a library is refused if it is too large to list, in width and in depth', () => {
     const handing = (schema: object): Tool => {
       const json = (): Record<string, unknown> => ({ ...schema })
       const validate = (value: unknown): { value: unknown } => ({ value })
@@ -123,7 +123,7 @@ describe('schemas', () => {
         return undefined
       }
     })()
-    // Should it be taken, then a value is still decided on, in bounded time.
+    // If it were accepted, a value would still be checked in bounded time.
     if (built) expect(built.prepare({ a: 1 })).toHaveProperty('issues')
   })
 
@@ -145,7 +145,7 @@ describe('schemas', () => {
     ).toThrow(TypeError)
   })
 
-  test('a $ref that leads further down is served, and a deep value does not bring it down', async () => {
+  test('a $ref that leads further down is served, and a deep value does not crash it', async () => {
     const tree = define({
       type: 'object',
       $defs: {
@@ -185,12 +185,12 @@ describe('schemas', () => {
     ['no object', { type: 'string' }],
     ['no type', { properties: {} }],
     ['a list of types', { type: ['object', 'null'] }],
-    ['a type nobody knows', withProperty({ type: 'text' })],
+    ['an unknown type', withProperty({ type: 'text' })],
     ['a minimum that is text', withProperty({ type: 'number', minimum: '3' })],
     ['properties that are a list', { type: 'object', properties: [] }],
     ['a property that is text', { type: 'object', properties: { a: 'string' } }],
     ['required that is text', { type: 'object', required: 'a' }],
-    ['a pattern that is no regular expression', withProperty({ pattern: '(' })],
+    ['a pattern that is not a regular expression', withProperty({ pattern: '(' })],
     ['a pattern that refers back', withProperty({ pattern: '^(a+)\\1$' })],
     ['a pattern of names that looks behind', { type: 'object', patternProperties: { '(?<=a)b': true } }],
     [
@@ -201,13 +201,13 @@ describe('schemas', () => {
     expect(() => define(schema)).toThrow(named)
   })
 
-  test('a schema with a circle of objects is refused, not walked for ever', () => {
+  test('a schema with a cycle of objects is refused, not followed for ever', () => {
     const circle: { [key: string]: unknown } = { type: 'object' }
     circle['properties'] = { a: circle }
     expect(() => define(circle)).toThrow(named)
   })
 
-  test('what is changed after it was defined changes nothing', () => {
+  test('changing the object after the definition has no effect', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
     const made = define(schema)
     const before = definitionHash(made)
@@ -217,7 +217,7 @@ describe('schemas', () => {
     expect(definitionHash(made)).toBe(before)
   })
 
-  test('names of inherited members are names like any other', async () => {
+  test('names of inherited members are ordinary names', async () => {
     const strange = define({
       type: 'object',
       properties: { constructor: { type: 'string' }, toString: { type: 'number' } },
@@ -230,7 +230,7 @@ describe('schemas', () => {
     expect(strange.prepare({ constructor: 'a', valueOf: 1 })).toHaveProperty('issues')
   })
 
-  test('a value that is expensive to check is decided on in bounded time', () => {
+  test('a value that is expensive to check is checked in bounded time', () => {
     const expensive = define(
       withProperty({
         type: 'array',
@@ -238,7 +238,7 @@ describe('schemas', () => {
         uniqueItems: true,
       }),
     )
-    // Each compared with each other one would take longer than a test has.
+    // Comparing each with each other would exceed the test's time.
     const prepared = expensive.prepare({ a: Array.from({ length: 60_000 }, (_, index) => ({ x: 100 + index })) })
     expect(prepared).toHaveProperty('issues')
   })

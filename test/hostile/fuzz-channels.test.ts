@@ -1,6 +1,6 @@
 /**
- * Random bytes where all answers of a client come on one channel, heaps of messages at a time; and on every leg, one
- * after the other. Each is answered exactly once, a notification never, and no exception's text is in any of it.
+ * Random bytes on channels that all answers of a client share, in batches of messages; and on every path, one after the
+ * other. Each is answered exactly once, a notification never, and no answer contains an exception's text.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -25,14 +25,14 @@ const anyBytes = fc.oneof(mutatedBytes, randomBytes)
 const long = { timeout: 300_000 }
 
 interface Channel {
-  /** All of them at once. Resolves with those that are answered on the channel, if they are at all. */
+  /** Sends all at once. Resolves with those that the channel must answer, if any. */
   send(messages: readonly Buffer[]): Promise<readonly Buffer[]>
-  /** The next that came. */
+  /** Returns the next received message. */
   next(): Promise<Params>
   close(): Promise<void>
 }
 
-/** Messages are posted on one connection, none waiting for the answer to another. */
+/** Messages are posted on one connection without waiting for answers. */
 async function openSse(server: Server): Promise<Channel> {
   const serving = await serveHttp(server, { port: 0, sse: sse() })
   const { origin, port } = new URL(serving.url)
@@ -46,7 +46,7 @@ async function openSse(server: Server): Promise<Channel> {
       for (const bytes of messages) {
         const { status, body } = await http.next()
         if (status === 202) taken.push(bytes)
-        // Refused where it was posted: that is its one answer.
+        // Refused in its POST, which is its one answer.
         else checkAnswer(JSON.parse(body), body)
       }
       return taken
@@ -62,7 +62,7 @@ async function openSse(server: Server): Promise<Channel> {
 
 async function overSocket(url: string, close: () => Promise<void>): Promise<Channel> {
   const { ws, next, closed } = await openSocket(url)
-  // Whatever is text must not end it.
+  // Text must never close it.
   const broken = closed.then(({ closed: code }): never => {
     throw new Error(`The socket was closed with ${code}`)
   })
@@ -100,7 +100,7 @@ const channels: readonly (readonly [name: string, open: (server: Server) => Prom
 ]
 
 let barriers = 0
-/** Everything that is answered by the time nothing is under way any more. */
+/** Returns everything received once nothing is in flight any more. */
 async function settled(channel: Channel): Promise<readonly Params[]> {
   const heard: Params[] = []
   for (;;) {
@@ -129,16 +129,16 @@ test.each(channels)('%s answers any messages, each once', long, async (_, open) 
   await channel.close()
 })
 
-describe('one after the other, on every leg', () => {
+describe('one after the other, on every path', () => {
   test.each(messagePaths)('$name', long, async ({ open, lineDelimited }) => {
-    const leg = await open(createAttackedServer().server)
+    const entryPoint = await open(createAttackedServer().server)
     const checkReply = async ({ sent, like }: Mutant<Buffer>): Promise<void> => {
-      const { text, status = 200, closed } = await leg.send(sent, like)
+      const { text, status = 200, closed } = await entryPoint.send(sent, like)
       if (closed !== undefined) return expect([closed, isUtf8(sent)]).toEqual([1007, false])
       if (text !== undefined) checkAnswer(JSON.parse(text), text)
       const isEmpty = lineDelimited && /^[\0\t ]*\r?$/.test(sent.toString('latin1'))
       const wanted = bytesWantAnswer(sent) && !isEmpty
-      // Refusing a notification is allowed where a status says so.
+      // A refused notification is allowed if a status says so.
       if ((text !== undefined) !== wanted && status < 400)
         throw new Error(`${sent.toString()} was answered with ${status} ${text}`)
     }
@@ -146,7 +146,7 @@ describe('one after the other, on every leg', () => {
       for (const message of messages) await checkReply(message)
     })
     const honest = callOf(1, 'echo', { text: 'still there' })
-    expect((await leg.send(Buffer.from(JSON.stringify(honest)), honest)).text).toContain('still there')
-    await leg.close()
+    expect((await entryPoint.send(Buffer.from(JSON.stringify(honest)), honest)).text).toContain('still there')
+    await entryPoint.close()
   })
 })

@@ -1,7 +1,7 @@
 /**
- * Random messages by the hundred thousand, through every door: always exactly one answer, none for notifications, and
- * never a crash, a hang, an unhandled rejection or a word of an exception. Vitest fails a run that leaves a rejection
- * unhandled; fast-check prints the seed of what fails (`npm run soak -- fuzz` tries others).
+ * Hundreds of thousands of random messages through every entry point: always exactly one answer, none for
+ * notifications, and never a crash, a hang, an unhandled rejection or an exception's text. Vitest fails a run that
+ * leaves a rejection unhandled; fast-check prints the seed of a failure (`npm run soak -- fuzz` tries others).
  */
 
 import fc from 'fast-check'
@@ -34,7 +34,7 @@ async function fuzz<T>(...given: Parameters<typeof heaps<T>>): Promise<void> {
 
 const long = { timeout: 300_000 }
 
-test('the canaries are planted: every bug is met on the way', async () => {
+test('the canaries are planted: every bug is reached', async () => {
   const { server, runs, log } = createAttackedServer()
   const answers = await Promise.all(validMessages.map((message) => server.handle(message)))
   for (const answer of answers) if (answer) checkAnswer(answer)
@@ -60,7 +60,7 @@ test('handle answers any JSON value', long, async () => {
   })
 })
 
-test('handle answers honest messages that were changed', long, async () => {
+test('handle answers mutated valid messages', long, async () => {
   const { server } = createAttackedServer()
   await fuzz(60_000, mutatedMessage, async (messages) => {
     const answers = await Promise.all(messages.map(({ sent }) => server.handle(sent)))
@@ -90,7 +90,7 @@ test('handle answers batches of 2025-03-26 element by element', long, async () =
     ),
     async (messages) => {
       for (let from = 0; from < messages.length; from += 50) {
-        // A batch with a handshake or an envelope is refused as a whole, and so is one that is nothing.
+        // A batch with a handshake or an envelope is refused as a whole, and so is an empty one.
         const batch = messages
           .slice(from, from + 50)
           .filter((message) => !/initialize|io.modelcontextprotocol/.test(JSON.stringify(message)))
@@ -113,9 +113,9 @@ test('handle answers batches of 2025-03-26 element by element', long, async () =
 
 test('frame and text answer any bytes', long, async () => {
   const { server } = createAttackedServer()
-  const leg = await messagePaths[0]?.open(server)
+  const entryPoint = await messagePaths[0]?.open(server)
   await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
-    const replies = await Promise.all(messages.map(({ sent }) => leg?.send(sent)))
+    const replies = await Promise.all(messages.map(({ sent }) => entryPoint?.send(sent)))
     for (const [index, reply] of replies.entries())
       expectOneAnswer(messages[index]?.sent ?? Buffer.alloc(0), reply?.text)
   })
@@ -134,13 +134,13 @@ test('stdio answers any lines, each once', long, async () => {
   await fuzz(40_000, fc.oneof(mutatedBytes, randomBytes), async (messages) => {
     const lines = messages.map(({ sent }) => sent)
     pipe.write(Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')])))
-    const heard = (await pipe.settled()).filter((message) => !('method' in message))
-    for (const answer of heard) checkAnswer(answer)
+    const received = (await pipe.settled()).filter((message) => !('method' in message))
+    for (const answer of received) checkAnswer(answer)
     const wanted = lines.filter((line) => !/^[\0\t ]*\r?$/.test(line.toString('latin1')) && bytesWantAnswer(line))
     const cancelled = cancelledAmong(lines)
-    if (cancelled.size === 0) expect(heard).toHaveLength(wanted.length)
-    expect(heard.length).toBeLessThanOrEqual(wanted.length)
-    expect(heard.length).toBeGreaterThanOrEqual(wanted.length - cancelled.size)
+    if (cancelled.size === 0) expect(received).toHaveLength(wanted.length)
+    expect(received.length).toBeLessThanOrEqual(wanted.length)
+    expect(received.length).toBeGreaterThanOrEqual(wanted.length - cancelled.size)
   })
   pipe.end()
   await pipe.serving.closed
@@ -171,17 +171,17 @@ test('HTTP answers any body, each once and in order', long, async () => {
         throw new Error(`${sent.toString()}: ${status} ${text}`)
       if (text !== '') checkAnswer(JSON.parse(text), text)
       if (cancelled.has(sent) && status === 202) continue
-      // Refusing a notification is allowed here: the status says so, and the answer has no id.
+      // A refused notification is allowed here: the status says so, and the answer has no id.
       if (bytesWantAnswer(sent) ? text === '' : status < 400 && status !== 202)
         throw new Error(`${sent.toString()}: ${status} ${text}`)
     }
   })
-  // Still there, and still the same session.
+  // Still alive, and still the same session.
   expect((await http.post(JSON.stringify(request(1, 'ping')), session)).status).toBe(200)
   http.destroy()
   await serving.close()
 })
 
-test('that was at least a hundred thousand messages', () => {
+test('at least a hundred thousand messages were sent', () => {
   expect(total).toBeGreaterThanOrEqual(100_000)
 })

@@ -1,4 +1,4 @@
-/** Requests whose body or headers are wrong, on bare sockets. */
+/** Requests with invalid bodies or headers, on raw sockets. */
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -58,7 +58,7 @@ describe('content types', () => {
     http.destroy()
   })
 
-  test('none is refused, and nothing runs', async () => {
+  test('a missing one is refused, and nothing runs', async () => {
     const before = ran()
     const http = await sendRaw(withHeaders(), body)
     expect((await http.next()).status).toBe(415)
@@ -71,7 +71,7 @@ describe('content types', () => {
     ['application/json', 'text/plain'],
     ['application/json; charset=utf-8', 'text/plain'],
     ['application/json; x=y', 'application/json; charset=latin1'],
-  ])('of two that differ, %j and %j, neither decides', async (first, second) => {
+  ])('two that differ, %j and %j, are both refused', async (first, second) => {
     const before = ran()
     const http = await sendRaw(withHeaders(['content-type', first], ['Content-Type', second]), body)
     expect((await http.next()).status).toBe(415)
@@ -79,7 +79,7 @@ describe('content types', () => {
     http.destroy()
   })
 
-  test('the same twice is once', async () => {
+  test('the same one twice counts once', async () => {
     const twice = withHeaders(['content-type', 'application/json'], ['Content-Type', 'application/json'])
     const http = await sendRaw(twice, body)
     expect((await http.next()).status).toBe(200)
@@ -102,7 +102,7 @@ describe('content types', () => {
     http.destroy()
   })
 
-  test('a form that a page could send from anywhere runs nothing', async () => {
+  test('a form that any page could send runs nothing', async () => {
     const before = ran()
     const forms: readonly (readonly [string, string])[] = [
       ['text/plain', `${body.slice(0, -1)},"x=":"="}`],
@@ -135,7 +135,7 @@ describe('compressed bodies', () => {
     ['identity, gzip', gzipSync(body)],
     ['GZIP', gzipSync(body)],
     ['', Buffer.from(body)],
-  ])('%j is refused without being opened', async (encoding, bytes) => {
+  ])('%j is refused without being decompressed', async (encoding, bytes) => {
     const before = ran()
     const heap = process.memoryUsage().arrayBuffers
     const http = await rawHttp(port)
@@ -147,7 +147,7 @@ describe('compressed bodies', () => {
     http.destroy()
   })
 
-  test('identity is no compression', async () => {
+  test('identity is not compression', async () => {
     const http = await rawHttp(port)
     expect((await http.post(body, { ...headersFor(call), 'content-encoding': 'Identity' })).status).toBe(200)
     http.destroy()
@@ -178,7 +178,7 @@ describe('sizes', () => {
     ...headersFor(call),
   })
 
-  test('exactly the limit is served, one byte more is not, and the connection goes on', async () => {
+  test('exactly the limit is served, one byte more is not, and the connection stays open', async () => {
     const http = await rawHttp(port)
     expect((await http.post(padded(maxBodyBytes), headersFor(call))).status).toBe(200)
     expect((await http.post(padded(maxBodyBytes + 1), headersFor(call))).status).toBe(413)
@@ -204,13 +204,13 @@ describe('sizes', () => {
     }
   })
 
-  test('a length that is announced and too large is refused before a byte of it came', async () => {
+  test('a declared length that is too large is refused before a byte of it arrives', async () => {
     const http = await sendRaw({ host, 'content-type': 'application/json', 'content-length': '999999999999' }, '')
     expect((await http.next()).status).toBe(413)
     http.destroy()
   })
 
-  test('what follows a body that was too large is the next request, not its rest', async () => {
+  test('the bytes after a body that was too large are the next request, not its rest', async () => {
     const before = ran()
     const smuggled = toPost(port, body, headersFor(call)).toString()
     const large = smuggled + 'x'.repeat(maxBodyBytes)
@@ -222,7 +222,7 @@ describe('sizes', () => {
     http.destroy()
   })
 
-  test('what follows a body that was never read is the next request, not its rest', async () => {
+  test('the bytes after a body that was never read are the next request, not its rest', async () => {
     const before = ran()
     const smuggled = toPost(port, body, headersFor(call))
     const http = await rawHttp(port)
@@ -258,7 +258,7 @@ describe('sizes', () => {
   })
 })
 
-describe('framing that two readers could read differently', () => {
+describe('ambiguous framing', () => {
   const expectNothing = async (headers: Headers, bytes: string): Promise<void> => {
     const before = ran()
     const http = await sendRaw(headers, bytes)
@@ -276,12 +276,12 @@ describe('framing that two readers could read differently', () => {
       withHeaders(json, ['transfer-encoding', 'chunked']),
       `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ))
-  test('a length that is no number', () => expectNothing([['host', host], json, ['content-length', 'abc']], body))
+  test('a length that is not a number', () => expectNothing([['host', host], json, ['content-length', 'abc']], body))
   test('a negative length', () => expectNothing([['host', host], json, ['content-length', '-1']], body))
   test('a length in hexadecimal', () => expectNothing([['host', host], json, ['content-length', '0x10']], body))
   test('chunks of an unknown kind', () =>
     expectNothing([['host', host], json, ['transfer-encoding', 'chunked, gzip']], body))
-  test('a chunk whose size is no number', () =>
+  test('a chunk whose size is not a number', () =>
     expectNothing(
       [['host', host], json, ...Object.entries(headersFor(call)), ['transfer-encoding', 'chunked']],
       'xyz\r\n',

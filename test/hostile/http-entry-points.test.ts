@@ -1,4 +1,4 @@
-/** What every door that HTTP opens must refuse, asked of each: a transport or mount is one more row of `http-entry-points.ts`. */
+/** What every HTTP entry point must refuse; a transport or mount is one more row of `http-entry-points.ts`. */
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { authenticate } from 'sluice'
@@ -13,10 +13,10 @@ import { verifier } from '../kit/servers/verifier.fixture.ts'
 
 const maxBodyBytes = 64 * 1024
 
-/** Entries that are transports, and no way into a server. */
+/** Entries that are transports, but not into a server. */
 const otherEnds: readonly string[] = ['./websocket-client']
 
-test('every transport the package exports has its door and its leg here', () => {
+test('every transport that the package exports has its entry point and its path here', () => {
   const transports = Object.entries(library.exports)
     .filter(([entry, { types }]) => entry === './node' || types.startsWith('./dist/transports/'))
     .map(([entry]) => entry)
@@ -30,26 +30,26 @@ test('every transport the package exports has its door and its leg here', () => 
 
 describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
   const { server, runs } = createAttackedServer()
-  let door: EntryPoint
+  let entryPoint: EntryPoint
   beforeAll(async () => {
-    door = await open(server, { maxBodyBytes })
+    entryPoint = await open(server, { maxBodyBytes })
   })
-  afterAll(() => door.close())
+  afterAll(() => entryPoint.close())
   const ran = (): number => runs.get('echo') ?? 0
-  const knock = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
-    door.request([['host', `127.0.0.1:${door.port}`], ...headers], body ? { body } : {})
+  const attempt = (headers: readonly HeaderLine[] = [], body?: Buffer): Promise<number> =>
+    entryPoint.request([['host', `127.0.0.1:${entryPoint.port}`], ...headers], body ? { body } : {})
 
-  test('a proper knock is let in', async () => {
+  test('a valid request is accepted', async () => {
     const before = ran()
-    expect(await knock()).toBe(200)
+    expect(await attempt()).toBe(200)
     expect(ran()).toBe(before + 1)
   })
 
-  test('no other method does anything', async () => {
+  test('other methods do nothing', async () => {
     const before = ran()
-    const host: HeaderLine = ['host', `127.0.0.1:${door.port}`]
+    const host: HeaderLine = ['host', `127.0.0.1:${entryPoint.port}`]
     for (const method of ['PUT', 'PATCH', 'TRACE', 'PROPFIND'])
-      expect([method, await door.request([host], { method }).catch(() => 400)], method).toEqual([
+      expect([method, await entryPoint.request([host], { method }).catch(() => 400)], method).toEqual([
         method,
         expect.toSatisfy((status: number) => status >= 400 && status < 500),
       ])
@@ -67,20 +67,20 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ...['text/json', 'application/jsonp', 'application/json/x', 'application/json; charset=utf-16', '*/*', ''],
     ])('a body of type %j is refused, and nothing runs', async (type) => {
       const before = ran()
-      expect(await knock([['content-type', type]])).toBe(415)
+      expect(await attempt([['content-type', type]])).toBe(415)
       expect(ran()).toBe(before)
     })
 
-    test('a body of no type is refused, and nothing runs', async () => {
+    test('a body without a type is refused, and nothing runs', async () => {
       const before = ran()
-      expect(await knock([['no-content-type', 'x']])).toBe(415)
+      expect(await attempt([['no-content-type', 'x']])).toBe(415)
       expect(ran()).toBe(before)
     })
 
     test.each(['application/json', 'Application/JSON', 'application/json; charset="utf-8"'])(
       'a body of type %j is served',
       async (type) => {
-        expect(await knock([['content-type', type]])).toBe(200)
+        expect(await attempt([['content-type', type]])).toBe(200)
       },
     )
 
@@ -90,18 +90,18 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ['br', brotliCompressSync(zeros)],
       ['gzip, gzip', gzipSync(gzipSync(zeros))],
       ['x-unknown', Buffer.from('{}')],
-    ])('a body encoded as %j is refused without being opened', async (encoding, bytes) => {
+    ])('a body encoded as %j is refused without being decoded', async (encoding, bytes) => {
       const before = ran()
-      expect(await knock([['content-encoding', encoding]], bytes)).toBe(415)
+      expect(await attempt([['content-encoding', encoding]], bytes)).toBe(415)
       expect(ran()).toBe(before)
     })
 
     test('a body past the limit is refused, and the next is served', async () => {
       const before = ran()
       const large = Buffer.from(JSON.stringify(callOf(1, 'echo', { text: 'x'.repeat(maxBodyBytes) })))
-      expect(await knock([], large)).toBe(413)
+      expect(await attempt([], large)).toBe(413)
       expect(ran()).toBe(before)
-      expect(await knock()).toBe(200)
+      expect(await attempt()).toBe(200)
     })
 
     test.each([
@@ -111,31 +111,31 @@ describe.each(httpEntryPoints)('$name', ({ open, takesBody }) => {
       ['a name twice', Buffer.from('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}')],
       ['nothing', Buffer.alloc(0)],
     ])('a body that is %s is refused with 400', async (_, bytes) => {
-      expect(await knock([], bytes)).toBe(400)
+      expect(await attempt([], bytes)).toBe(400)
     })
   }
 })
 
 describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
   const { server, runs } = createAttackedServer({ use: [authenticate({ verifiers: [verifier], publicMethods: [] })] })
-  let door: EntryPoint
+  let entryPoint: EntryPoint
   beforeAll(async () => {
-    door = await open(server, {})
+    entryPoint = await open(server, {})
   })
-  afterAll(() => door.close())
+  afterAll(() => entryPoint.close())
   const ran = (): number => runs.get('echo') ?? 0
-  const knock = (authorization: readonly string[], query = ''): Promise<number> =>
-    door.request(
+  const attempt = (authorization: readonly string[], query = ''): Promise<number> =>
+    entryPoint.request(
       [
-        ['host', `127.0.0.1:${door.port}`],
+        ['host', `127.0.0.1:${entryPoint.port}`],
         ...authorization.map((value): HeaderLine => ['authorization', value]),
         ['cookie', 'token=good-ann; authorization=Bearer%20good-ann'],
       ],
       { token: 'good-ann', query },
     )
 
-  test('the right one is let in', async () => {
-    expect(await knock(['Bearer good-ann'])).toBe(200)
+  test('a valid one is accepted', async () => {
+    expect(await attempt(['Bearer good-ann'])).toBe(200)
   })
 
   test.each([
@@ -148,15 +148,15 @@ describe.each(httpEntryPoints)('$name behind credentials', ({ open }) => {
     ['two in one', ['Bearer good-ann, Bearer good-bob']],
   ] as const)('%s is 401 and nothing runs', async (_, authorization) => {
     const before = ran()
-    expect(await knock(authorization)).toBe(401)
+    expect(await attempt(authorization)).toBe(401)
     expect(ran()).toBe(before)
   })
 
   test.each(['?token=good-ann', '?access_token=good-ann', '?authorization=Bearer%20good-ann'])(
-    'one in the address (%s) is not looked at',
+    'one in the address (%s) is ignored',
     async (query) => {
       const before = ran()
-      expect(await knock([], query)).toBe(401)
+      expect(await attempt([], query)).toBe(401)
       expect(ran()).toBe(before)
     },
   )

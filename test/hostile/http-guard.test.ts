@@ -1,5 +1,5 @@
 /**
- * Who may knock: Host and Origin on every leg that speaks HTTP. A leg is a row: the next transport gets the whole matrix
+ * Host and Origin checks on every HTTP entry point. An entry point is a row: the next transport gets the whole matrix
  * by adding one.
  */
 
@@ -15,8 +15,8 @@ const call = callOf(1, 'echo', { text: 'a' })
 const body = JSON.stringify(call)
 const basics: readonly HeaderLine[] = [['content-type', 'application/json'], ...Object.entries(headersFor(call))]
 
-const knockAt = (port: number, path = '/mcp') =>
-  async function knock(headers: readonly HeaderLine[], method = 'POST'): Promise<number> {
+const attemptAt = (port: number, path = '/mcp') =>
+  async function attempt(headers: readonly HeaderLine[], method = 'POST'): Promise<number> {
     const http = await rawHttp(port)
     const withBody: readonly HeaderLine[] = method === 'POST' ? [['content-length', String(body.length)]] : []
     http.write(requestHead([...headers, ...basics, ...withBody], { method, path }) + (method === 'POST' ? body : ''))
@@ -28,20 +28,20 @@ const knockAt = (port: number, path = '/mcp') =>
 describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
   describe('by default', () => {
     const { server, runs } = createAttackedServer()
-    let leg: EntryPoint
+    let entryPoint: EntryPoint
     beforeAll(async () => {
-      leg = await open(server, {})
+      entryPoint = await open(server, {})
     })
-    afterAll(() => leg.close())
+    afterAll(() => entryPoint.close())
     /** `PORT` stands for the one it listens on. */
     const filled = (headers: readonly HeaderLine[]): readonly HeaderLine[] =>
-      headers.map(([name, value]) => [name, value.replaceAll('PORT', String(leg.port))])
+      headers.map(([name, value]) => [name, value.replaceAll('PORT', String(entryPoint.port))])
     const ran = (): number => runs.get('echo') ?? 0
 
     test.each([
       ['localhost', [['Host', 'localhost:PORT']]],
       ['127.0.0.1', [['Host', '127.0.0.1:PORT']]],
-      ['127.0.0.2, which is this machine, too', [['Host', '127.0.0.2:PORT']]],
+      ['127.0.0.2, which is also this machine', [['Host', '127.0.0.2:PORT']]],
       ['[::1]', [['Host', '[::1]:PORT']]],
       ['in capitals', [['HOST', 'LocalHost:PORT']]],
       [
@@ -67,7 +67,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       ],
     ] as const)('serves its own name: %s', async (_, headers) => {
       const before = ran()
-      expect(await leg.request(filled(headers))).toBe(200)
+      expect(await entryPoint.request(filled(headers))).toBe(200)
       expect(ran()).toBe(before + 1)
     })
 
@@ -112,14 +112,14 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       ],
       ...['localhost:', 'localhost:x', 'localhost:PORT\tevil', 'undefined', 'ｌocalhost:PORT', 'localhost%00:PORT'],
     ]
-    // A URL is normalised before the fetch leg sees it, and then these are other names of the same thing.
+    // A URL is normalized before the fetch handler sees it, and then these are other forms of the same name.
     const sameAsUrl =
       /^(?:127\.1|2130706433|0x7f|0177|\[0:0|localhost:PORT[/#]|user@|localhost:PORT@|ｌ|localhost:$|localhost$|127\.0\.0\.1$|127\.0\.0\.1\.:|\[::1\]$|localhost:1$|localhost:80$)/
 
     test.each(evil.filter((host) => seesRawHeaders || !sameAsUrl.test(host)))('refuses the host %s', async (host) => {
       const before = ran()
-      const status = await leg.request(filled([['Host', host]])).catch(() => 403)
-      // Where a URL is made of it first, it may be none.
+      const status = await entryPoint.request(filled([['Host', host]])).catch(() => 403)
+      // If a URL is made of it first, it may be invalid.
       expect(status === 403 || (status === 400 && (!seesRawHeaders || /[^\x20-\x7e]/.test(host)))).toBe(true)
       expect(ran()).toBe(before)
     })
@@ -162,10 +162,10 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
 
     test.each(foreign)('refuses a page of the origin %j, though the host is right', async (origin) => {
       const before = ran()
-      // One that passed just before must not help.
-      expect(await leg.request(filled([['Host', 'localhost:PORT']]))).toBe(200)
+      // An earlier accepted request must not help.
+      expect(await entryPoint.request(filled([['Host', 'localhost:PORT']]))).toBe(200)
       expect(
-        await leg.request(
+        await entryPoint.request(
           filled([
             ['Host', 'localhost:PORT'],
             ['Origin', origin],
@@ -178,7 +178,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
     test('refuses a host and an origin that agree with each other', async () => {
       for (const name of ['evil.example', 'evil.example:PORT', '127.0.0.1.nip.io:PORT'])
         expect(
-          await leg.request(
+          await entryPoint.request(
             filled([
               ['Host', name],
               ['Origin', `http://${name}`],
@@ -188,11 +188,11 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
     })
 
     test.each(['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'])(
-      'refuses strangers before it looks at the method: %s',
+      'refuses foreign hosts before it looks at the method: %s',
       async (method) => {
-        expect(await leg.request(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
+        expect(await entryPoint.request(filled([['Host', 'evil.example:PORT']]), { method })).toBe(403)
         expect(
-          await leg.request(
+          await entryPoint.request(
             filled([
               ['Host', 'localhost:PORT'],
               ['Origin', 'http://evil.example'],
@@ -203,13 +203,13 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       },
     )
 
-    test('gives no page leave to ask', async () => {
+    test('gives no CORS permission to any page', async () => {
       const preflight: readonly HeaderLine[] = [
         ['Host', 'localhost:PORT'],
         ['Origin', 'http://localhost:PORT'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.request(filled(preflight), { method: 'OPTIONS' })).toBe(405)
+      expect(await entryPoint.request(filled(preflight), { method: 'OPTIONS' })).toBe(405)
     })
 
     if (seesRawHeaders) {
@@ -245,13 +245,13 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
         ['an empty one', [['Host', '']]],
       ] as const)('refuses %s', async (_, headers) => {
         const before = ran()
-        expect([400, 403]).toContain(await leg.request(filled(headers)))
+        expect([400, 403]).toContain(await entryPoint.request(filled(headers)))
         expect(ran()).toBe(before)
       })
 
-      test('refuses two origins, also if one is welcome', async () => {
+      test('refuses two origins, even if one is allowed', async () => {
         expect(
-          await leg.request(
+          await entryPoint.request(
             filled([
               ['Host', 'localhost:PORT'],
               ['Origin', 'http://localhost:PORT'],
@@ -261,17 +261,17 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
         ).toBe(403)
       })
 
-      test('refuses a request without a host, of either version of HTTP', async () => {
+      test('refuses a request without a host, in either version of HTTP', async () => {
         const before = ran()
-        expect([400, 403]).toContain(await leg.request([]))
-        expect([400, 403]).toContain(await leg.request([], { version: 'HTTP/1.0' }))
+        expect([400, 403]).toContain(await entryPoint.request([]))
+        expect([400, 403]).toContain(await entryPoint.request([], { version: 'HTTP/1.0' }))
         expect(ran()).toBe(before)
       })
 
-      test('believes no header that a proxy might have set', async () => {
+      test('trusts no header that a proxy might have set', async () => {
         for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host', 'X-Original-Host'])
           expect(
-            await leg.request(
+            await entryPoint.request(
               filled([
                 ['Host', 'evil.example'],
                 [name, name === 'Forwarded' ? 'host=localhost:PORT' : 'localhost:PORT'],
@@ -284,14 +284,14 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
 
   describe('with lists', () => {
     const { server, runs } = createAttackedServer()
-    let leg: EntryPoint
+    let entryPoint: EntryPoint
     beforeAll(async () => {
-      leg = await open(server, {
+      entryPoint = await open(server, {
         hosts: ['mcp.example.com', 'MCP.example.com:8443'],
         origins: ['https://app.example.com', 'http://LOCALHOST:5173'],
       })
     })
-    afterAll(() => leg.close())
+    afterAll(() => entryPoint.close())
 
     test.each([
       [[['Host', 'mcp.example.com']]],
@@ -316,7 +316,7 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
         ],
       ],
     ] as const)('serves %j', async (headers) => {
-      expect(await leg.request(headers)).toBe(200)
+      expect(await entryPoint.request(headers)).toBe(200)
     })
 
     test.each([
@@ -371,22 +371,22 @@ describe.each(httpEntryPoints)('$name', ({ open, seesRawHeaders }) => {
       ],
     ] as const)('refuses %j', async (headers) => {
       const before = runs.get('echo') ?? 0
-      expect(await leg.request(headers)).toBe(403)
+      expect(await entryPoint.request(headers)).toBe(403)
       expect(runs.get('echo') ?? 0).toBe(before)
     })
 
-    test('lets a page that is welcome ask first', async () => {
+    test('answers the preflight of an allowed page', async () => {
       const preflight: readonly HeaderLine[] = [
         ['Host', 'mcp.example.com'],
         ['Origin', 'https://app.example.com'],
         ['Access-Control-Request-Method', 'POST'],
       ]
-      expect(await leg.request(preflight, { method: 'OPTIONS' })).toBe(204)
+      expect(await entryPoint.request(preflight, { method: 'OPTIONS' })).toBe(204)
     })
   })
 })
 
-test('the origin of a welcome page comes back in its own words, and no other', async () => {
+test('the origin of an allowed page comes back unchanged, and no other', async () => {
   const { server } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0, origins: ['https://app.example.com'] })
   const http = await rawHttp(Number(new URL(serving.url).port))
@@ -444,11 +444,11 @@ test('a path that is not the endpoint serves nothing, however it is written', as
     http.destroy()
   }
   expect(runs.get('echo')).toBeUndefined()
-  expect(await knockAt(port, '/mcp?x=1')([['host', `127.0.0.1:${port}`]])).toBe(200)
+  expect(await attemptAt(port, '/mcp?x=1')([['host', `127.0.0.1:${port}`]])).toBe(200)
   await serving.close()
 })
 
-test('a session is no way around the guard', async () => {
+test('a session does not bypass the guard', async () => {
   const { server, runs } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0 })
   const port = Number(new URL(serving.url).port)
@@ -456,7 +456,7 @@ test('a session is no way around the guard', async () => {
   const opened = await http.post(JSON.stringify(initialize()))
   const session = String(opened.headers.get('mcp-session-id'))
   for (const method of ['POST', 'GET', 'DELETE']) {
-    const status = await knockAt(port)(
+    const status = await attemptAt(port)(
       [
         ['host', 'evil.example'],
         ['mcp-session-id', session],

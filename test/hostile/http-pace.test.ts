@@ -1,4 +1,4 @@
-/** Requests in the wrong order, of the wrong kind, or at the wrong pace, on bare sockets. */
+/** Requests in the wrong order, of the wrong kind, or at the wrong speed, on raw sockets. */
 
 import { admission, serveHttp } from 'sluice/node'
 import { describe, expect, test } from 'vitest'
@@ -21,8 +21,8 @@ const withHeaders = (...more: readonly (readonly [string, string])[]): readonly 
   ...more,
 ]
 
-describe('order and patience', () => {
-  test('pipelined requests are answered in their order, whatever takes longer', async () => {
+describe('order and timing', () => {
+  test('pipelined requests are answered in order, whatever takes longer', async () => {
     const http = await rawHttp(port)
     const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`)
     const messages = texts.map((text, id) => (id % 3 === 0 ? request(id, 'nonsense') : callOf(id, 'echo', { text })))
@@ -42,7 +42,7 @@ describe('order and patience', () => {
     http.destroy()
   })
 
-  test('Expect: 100-continue is told to go on, and then served', async () => {
+  test('Expect: 100-continue is answered with 100, and then served', async () => {
     const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', '100-continue']), '')
     expect((await http.next()).status).toBe(100)
     http.write(body)
@@ -66,11 +66,11 @@ describe('order and patience', () => {
     const fields = [['host', host], ['content-length', length], ['expect', '100-continue'], ...headers] as const
     const http = await sendRaw(fields, '')
     expect((await http.next()).status).toBe(status)
-    // What follows could be the body or the next request: nobody can tell.
+    // The next bytes could be the body or the next request; both are possible.
     await http.closed
   })
 
-  test('Expect: 100-continue from a client that is not let in gets 503, and nothing before it', async () => {
+  test('Expect: 100-continue from a client that is not admitted gets 503, and nothing before it', async () => {
     const full = await serveHttp(createAttackedServer().server, {
       port: 0,
       admission: admission({ concurrency: 1, queue: 0 }),
@@ -96,7 +96,7 @@ describe('order and patience', () => {
     await full.close()
   })
 
-  test.each(['text/plain', 'application/json'])('an endless body of %s is cut off after the refusal', async (type) => {
+  test.each(['text/plain', 'application/json'])('an endless body of %s is closed after the refusal', async (type) => {
     const fields = { host, 'content-type': type, 'transfer-encoding': 'chunked' }
     const http = await sendRaw(fields, '')
     http.socket.on('error', () => {})
@@ -113,12 +113,12 @@ describe('order and patience', () => {
       if (!http.socket.write(chunk)) await new Promise(setImmediate)
     }
     expect((await status).status).toBe(type === 'text/plain' ? 415 : 413)
-    // What is read on, and what the kernel keeps on its way.
+    // Includes what is still read, and what the kernel buffers.
     expect(sent).toBeLessThan(40 * 1024 * 1024)
     await http.closed
   })
 
-  test('an expectation nobody knows is refused', async () => {
+  test('an unknown expectation is refused', async () => {
     const before = ran()
     const http = await sendRaw(withHeaders(['content-type', 'application/json'], ['expect', 'miracles']), body)
     expect((await http.next()).status).toBe(417)
@@ -126,7 +126,7 @@ describe('order and patience', () => {
     http.destroy()
   })
 
-  test('an upgrade nobody offers is served as what it is', async () => {
+  test('an unsupported upgrade is served as an ordinary request', async () => {
     const http = await sendRaw(
       withHeaders(['content-type', 'application/json'], ['connection', 'upgrade'], ['upgrade', 'websocket']),
       body,
@@ -135,14 +135,14 @@ describe('order and patience', () => {
     http.destroy()
   })
 
-  test('a CONNECT gets nowhere', async () => {
+  test('a CONNECT is refused', async () => {
     const http = await rawHttp(port)
     http.write(`CONNECT evil.example:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     await http.closed
   })
 
   test.each(['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
-    '%s is not allowed, and says what is',
+    '%s is not allowed, and the answer says which are',
     async (method) => {
       const before = ran()
       const http = await sendRaw(
@@ -165,7 +165,7 @@ describe('order and patience', () => {
 })
 
 describe('slow clients', () => {
-  test('the server has limits on how slowly a request may come, and looks for it often', () => {
+  test('the server limits how slowly a request may arrive, and checks often', () => {
     expect(serving.server.headersTimeout).toBe(5_000)
     expect(serving.server.requestTimeout).toBe(15_000)
     expect(serving.server).toMatchObject({ connectionsCheckingInterval: 1_000 })
@@ -173,7 +173,7 @@ describe('slow clients', () => {
     expect(serving.server.maxConnections).toBe(10_000)
   })
 
-  test('a body that drips without end is let go, also after it was refused', async () => {
+  test('a body that arrives byte by byte without end is closed, also after a refusal', async () => {
     const own = await serveHttp(createAttackedServer().server, { port: 0, maxBodyBytes: 1000 })
     const at = Number(new URL(own.url).port)
     const http = await rawHttp(at)

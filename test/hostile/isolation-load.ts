@@ -1,4 +1,4 @@
-/** Two tenants on every way into one server at once, with the same ids, texts, tokens and keys. */
+/** Two tenants on every transport of one server at once, with the same ids, texts, tokens and keys. */
 
 import type { Params } from 'sluice'
 import type { TransportClient } from '../kit/clients/every-transport.client.ts'
@@ -8,11 +8,11 @@ import { canariesIn, canaryOf, isNotifiedOf, notes, ownTool, tenantNames } from 
 
 export interface HammerReport {
   answers: number
-  /** Of the tenant's own, in answers and notifications. */
+  /** Own canaries of the tenant in answers and notifications. */
   canaries: number
   /** Notifications of changed resources. */
   changes: number
-  /** Sentences: a byte of the other tenant, an answer that is not this call's, a call without one. */
+  /** Violations as sentences: a byte of the other tenant, an answer of another call, a call without an answer. */
   readonly problems: string[]
 }
 
@@ -22,12 +22,12 @@ interface HammeringClient {
   readonly client: TransportClient
 }
 
-/** Calls of one client under way at once. A batch may hold no more than a hundred. */
+/** Concurrent calls of one client. A batch may contain at most a hundred. */
 const perBatch = 40
-/** After this many the ids begin again. */
+/** After this many the ids start again. */
 const ids = 400
 
-/** Goes on until so many answers have been looked at. */
+/** Continues until this many answers were checked. */
 export async function hammer(
   world: TwoTenants,
   answers: number,
@@ -56,20 +56,23 @@ export async function hammer(
   return tally
 }
 
-/** The same notes for everybody. On a stateless way the subscription is a stream, and would be a heap that never ends. */
+/**
+ * The same notes for both tenants. On a stateless transport the subscription is a stream, and would be a batch that
+ * never ends.
+ */
 async function subscribe({ client, way, tenant }: HammeringClient, tally: HammerReport): Promise<void> {
   if (client.subscribe) return client.subscribe()
-  const heard = await client.sendAll(notes.map((uri, id) => client.toRequest(id, 'resources/subscribe', { uri })))
-  for (const message of heard)
+  const received = await client.sendAll(notes.map((uri, id) => client.toRequest(id, 'resources/subscribe', { uri })))
+  for (const message of received)
     if (!('result' in message)) tally.problems.push(`${way}, ${tenant}: not subscribed: ${JSON.stringify(message)}`)
 }
 
 async function sendBatch(each: HammeringClient, from: number, tally: HammerReport): Promise<void> {
   const { client, tenant, way } = each
   const sent = Array.from({ length: perBatch }, (_, index) => messageOf(from + index, tenant, client.toRequest))
-  const heard = await client.sendAll(sent)
+  const received = await client.sendAll(sent)
   const answered = new Set<unknown>()
-  for (const message of heard) {
+  for (const message of received) {
     checkMessage(each, message, tally)
     if ('method' in message) continue
     if (answered.has(message['id'])) tally.problems.push(`${way}, ${tenant}: ${String(message['id'])} answered twice`)
@@ -79,7 +82,7 @@ async function sendBatch(each: HammeringClient, from: number, tally: HammerRepor
   if (answered.size !== sent.length) tally.problems.push(`${way}, ${tenant}: ${sent.length - answered.size} unanswered`)
 }
 
-/** Alike for both tenants but for the one tool that only each of them has, and the one only the other has. */
+/** The same for both tenants, except for the one tool that only each of them has. */
 function messageOf(id: number, tenant: TenantName, make: TransportClient['toRequest']): Params {
   const text = String(id)
   const other = tenant === tenantNames[0] ? tenantNames[1] : tenantNames[0]
@@ -98,7 +101,7 @@ function messageOf(id: number, tenant: TenantName, make: TransportClient['toRequ
   })
 }
 
-/** What a tenant may be told, message by message: its own canary of this very call, and nothing of anybody else's. */
+/** What a tenant may receive, message by message: its own canary of this call, and nothing of the other tenant. */
 function checkMessage({ tenant, way }: HammeringClient, message: Params, tally: HammerReport): void {
   const wrong = (what: string): void => {
     tally.problems.push(`${way}, ${tenant}: ${what}: ${JSON.stringify(message).slice(0, 300)}`)
@@ -114,7 +117,7 @@ function checkMessage({ tenant, way }: HammeringClient, message: Params, tally: 
   const canaries = canariesIn(text)
   const known = new Set([canaryOf(tenant, String(id)), canaryOf(tenant, 'tool')])
   for (const canary of canaries) {
-    // The other's tool by name is what this call itself sent, and comes back in its refusal only.
+    // This call sent the other's tool name itself, so it may come back in its refusal only.
     const asked = Number(id) % 40 === 29 && text.includes(`Unknown tool: only_${canary}`)
     if (known.has(canary) || (method === 'notifications/message' && isOf(tenant, canary))) tally.canaries++
     else if (!asked) wrong('a canary of another')

@@ -7,7 +7,7 @@ import { initialize, request } from '../kit/clients/valid-messages.ts'
 import { canariesIn, canaryOf, createTwoTenants, tenantNames } from '../kit/servers/two-tenants.fixture.ts'
 import { hammer } from './isolation-load.ts'
 
-test('two tenants on every way in, with the same ids, keys and texts: nobody gets a byte of the other', async () => {
+test('two tenants on every transport, with the same ids, keys and texts, get no byte of each other', async () => {
   const world = await createTwoTenants({ audited: true })
   const { answers, canaries, changes, problems } = await hammer(world, 10_000)
   expect(problems).toEqual([])
@@ -23,12 +23,12 @@ test('two tenants on every way in, with the same ids, keys and texts: nobody get
   }
 }, 180_000)
 
-test('cancelling an id in one session leaves the call of the same id in another, of either tenant, alone', async () => {
+test('cancelling an id in one session does not affect the call with that id in another, of either tenant', async () => {
   const gate = Promise.withResolvers<void>()
   const started: string[] = []
   const hold = tool({
     name: 'hold',
-    description: 'Ends when it is let go, or stopped',
+    description: 'Ends when it is released or stopped',
     async run(_, { call, signal }) {
       started.push(call.tenant.id)
       await Promise.race([gate.promise, once(signal, 'abort')])

@@ -1,12 +1,12 @@
 /**
- * Two callers never see a byte of each other. Everybody uses the same ids, progress tokens and tools, which wait in every
- * way JavaScript knows and answer out of each other's turns; each caller's canary may come back to that caller alone.
+ * Two callers never see a byte of each other. All use the same ids, progress tokens and tools, whose calls interleave;
+ * each caller's canary may come back to that caller alone.
  */
 
 import type { Params, Server } from 'sluice'
 import { ask, defineServer, resource, tool } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
-import { elicitation } from 'sluice/plugins'
+import { elicitation, log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { pipeTo } from '../kit/clients/in-process-stdio.client.ts'
@@ -15,6 +15,8 @@ import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
 import { canariesIn, canaryOf } from '../kit/servers/two-tenants.fixture.ts'
 import { waitAtRandom } from '../kit/servers/wait-at-random.ts'
+
+const silent = { info() {}, warn() {}, error() {} }
 
 function shared(): Server {
   const input = z.object({ caller: z.string(), text: z.string() })
@@ -69,7 +71,7 @@ function shared(): Server {
         }),
       ],
     }),
-    { use: [elicitation()] },
+    { use: [elicitation(), log(silent)] },
   )
 }
 
@@ -80,7 +82,7 @@ interface IsolationCounts {
 }
 const tally = (): IsolationCounts => ({ answers: 0, canaries: 0, foreign: [] })
 
-/** Every canary in what a caller received must be one of those it is owed. */
+/** Every canary that a caller receives must be one of its own. */
 function count(seen: IsolationCounts, text: string, owed: ReadonlySet<string>): void {
   for (const canary of canariesIn(text)) {
     seen.canaries++
@@ -88,7 +90,7 @@ function count(seen: IsolationCounts, text: string, owed: ReadonlySet<string>): 
   }
 }
 
-/** The same ids for everybody. */
+/** The same ids for all callers. */
 const messageOf = (caller: string, id: number, make: typeof modernRequest): Params => {
   const args = { caller, text: String(id) }
   if (id % 7 === 3) return make(id, 'resources/read', { uri: `mine://${caller}/${id}` })
@@ -116,7 +118,7 @@ test('thousands of stateless calls over HTTP', { timeout: 60_000 }, async () => 
         for (const message of messages) {
           const { status, body } = await http.next()
           const id = Number(message['id'])
-          // This very call's canary, and this very call's id.
+          // This call's canary, and this call's id.
           const mine = canaryOf(caller, String(id))
           count(seen, body, new Set([mine]))
           expect(status).toBe(200)
@@ -133,7 +135,7 @@ test('thousands of stateless calls over HTTP', { timeout: 60_000 }, async () => 
   await serving.close()
 })
 
-/** A legacy client: a session, a stream for what belongs to no call, and any number of connections for its calls. */
+/** A legacy client: a session, a standalone stream, and any number of connections for its calls. */
 async function openSession(
   port: number,
 ): Promise<{ readonly headers: { readonly [name: string]: string }; readonly stream: RawHttp }> {
@@ -170,7 +172,7 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
       const { headers, stream } = await openSession(port)
       const owed = owedFor(caller, connections * calls)
       const setup = await rawHttp(port)
-      // Everybody hears of their own resource and of nobody else's.
+      // Each client is notified of its own resource only.
       await setup.post(
         JSON.stringify(request('subscribe', 'resources/subscribe', { uri: `mine://${caller}/0` })),
         headers,
@@ -186,7 +188,7 @@ test('thousands of calls in legacy sessions, with their streams', { timeout: 60_
             const { status, body } = await http.next()
             const id = Number(message['id'])
             const mine = canaryOf(caller, String(id))
-            // On its own stream a call hears of itself only.
+            // The stream of a call carries only that call's messages.
             count(seen, body, new Set([mine]))
             expect(status).toBe(200)
             expect(body).toContain(`"id":${id},`)
@@ -216,7 +218,7 @@ test('thousands of calls over pipes', { timeout: 60_000 }, async () => {
   await Promise.all(
     Array.from({ length: pipes }, async (_, client) => {
       const caller = `pipe ${client}`
-      // Half of them are of an earlier revision.
+      // Half of them use an earlier revision.
       const make = client % 2 === 0 ? modernRequest : request
       const pipe = pipeTo(server)
       if (make === request) {
@@ -244,7 +246,7 @@ test('thousands of calls over pipes', { timeout: 60_000 }, async () => {
   expect(seen.canaries).toBeGreaterThan(seen.answers)
 })
 
-test('questions reach the one who was meant, and answers count for nobody else', { timeout: 60_000 }, async () => {
+test('questions reach the right caller, and answers count for no other', { timeout: 60_000 }, async () => {
   const serving = await serveHttp(shared(), { port: 0 })
   const port = Number(new URL(serving.url).port)
   const [sessions, calls] = [20, 10]
@@ -270,7 +272,7 @@ test('questions reach the one who was meant, and answers count for nobody else',
         const question = /"id":"(sluice-\d+)"/.exec(asked)?.[1]
         const said = (word: string): string =>
           JSON.stringify({ jsonrpc: '2.0', id: question, result: { action: 'accept', content: { word } } })
-        // Everybody's questions are called alike: an answer in a session where it is not open changes nothing here.
+        // All questions have the same ids: an answer in a session where it is not open changes nothing here.
         const wrong = await replier.post(
           JSON.stringify({ jsonrpc: '2.0', id: 'sluice-999999', result: {} }),
           others[id % others.length]?.headers ?? {},
@@ -280,7 +282,7 @@ test('questions reach the one who was meant, and answers count for nobody else',
         const { body } = await http.next()
         expect(new Set(canariesIn(body))).toEqual(new Set([mine]))
         expect(body).toContain(`"text":"${mine}"`)
-        // Spent: nobody is asking any more.
+        // Spent: the question is closed.
         expect((await replier.post(said(mine), headers)).status).toBe(400)
         answers++
         http.destroy()
@@ -293,7 +295,7 @@ test('questions reach the one who was meant, and answers count for nobody else',
   await serving.close()
 })
 
-test('what was asked of one caller cannot be answered with the state of another call', async () => {
+test('a question to one caller cannot be answered with the state of another call', async () => {
   const server = shared()
   const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
   const ask = async (caller: string, more: Params = {}): Promise<Params> => {
@@ -307,7 +309,7 @@ test('what was asked of one caller cannot be answered with the state of another 
   expect(await ask('a', { inputResponses, requestState: result.requestState })).toMatchObject({
     result: { content: [{ text: 'open' }] },
   })
-  // Other arguments, another tool, one bit off, cut, empty, doubled.
+  // Other arguments, another tool, one bit changed, truncated, empty, doubled.
   expect(await ask('b', { inputResponses, requestState: result.requestState })).toMatchObject({
     error: { code: -32602 },
   })

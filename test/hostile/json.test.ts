@@ -1,4 +1,4 @@
-/** Bytes that should be one JSON-RPC message, on every leg. */
+/** Bytes that should be one JSON-RPC message, on every path. */
 
 import { isUtf8 } from 'node:buffer'
 import type { Params } from 'sluice'
@@ -9,7 +9,7 @@ import { callOf, modernRequest } from '../kit/clients/valid-messages.ts'
 import { codes, table } from '../kit/generators/json-bytes.ts'
 import { createAttackedServer, internalDetail } from '../kit/servers/attacked-server.fixture.ts'
 
-/** The one error this was answered with. */
+/** Returns the one error of the answer. */
 function errorOf({ text }: Reply): Params & { readonly code: number } {
   const answer = JSON.parse(text ?? 'null') as { readonly error: Params & { readonly code: number } }
   expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number), message: expect.any(String) } })
@@ -20,7 +20,7 @@ function errorOf({ text }: Reply): Params & { readonly code: number } {
 const hasId = ({ text }: Reply): boolean => 'id' in (JSON.parse(text ?? '{}') as object)
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
-/** Short enough for a test's name. */
+/** Shortened for a test's name. */
 const labelled = (texts: readonly string[]): readonly { readonly text: string; readonly label: string }[] =>
   texts.map((text) => ({ text, label: text.length > 40 ? `of ${text.length - 2} characters` : text }))
 
@@ -31,14 +31,14 @@ test('the table has enough rows of every kind', () => {
 
 describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
   const { server, runs } = createAttackedServer()
-  let leg: MessagePath
+  let path: MessagePath
   beforeAll(async () => {
-    leg = await open(server)
+    path = await open(server)
   })
-  afterAll(() => leg.close())
+  afterAll(() => path.close())
 
-  const send = (text: string | Buffer, like?: Params): Promise<Reply> => leg.send(Buffer.from(text as string), like)
-  /** A call whose text was changed by hand; the headers are those of the honest one. */
+  const send = (text: string | Buffer, like?: Params): Promise<Reply> => path.send(Buffer.from(text as string), like)
+  /** A call whose text was changed by hand, with the headers of the valid one. */
   const sendCall = (
     change: (text: string) => string,
     name = 'any',
@@ -51,8 +51,8 @@ describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
   test.each(table.filter(({ bytes }) => !lineDelimited || !bytes.includes(10)))(
     '$outcome: $name',
     async ({ bytes, outcome }) => {
-      const reply = await leg.send(bytes)
-      // A text frame is UTF-8, or the socket ends; that is decided before anything of ours sees it.
+      const reply = await path.send(bytes)
+      // A text frame is UTF-8, or the socket closes; that is decided before our code sees it.
       if (reply.closed !== undefined) {
         expect([reply.closed, outcome, isUtf8(bytes)]).toEqual([1007, 'syntax', false])
         return
@@ -65,14 +65,14 @@ describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
 
   test('the same bytes inside a call are refused before it runs', async () => {
     const before = runs.get('any') ?? 0
-    // A value of ten thousand members is fine as an argument, and so is whatever else is JSON.
+    // A value of ten thousand members is valid as an argument, and so is any other JSON.
     const bad = table.filter(
       ({ outcome, bytes }) => outcome !== 'json' && bytes.length > 0 && !(lineDelimited && bytes.includes(10)),
     )
     for (const { bytes, name, outcome } of bad) {
       const honest = callOf(7, 'any', { value: 'VALUE' })
       const [head = '', tail = ''] = JSON.stringify(honest).split('"VALUE"')
-      const reply = await leg.send(Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]), honest)
+      const reply = await path.send(Buffer.concat([Buffer.from(head), bytes, Buffer.from(tail)]), honest)
       if (reply.closed !== undefined) {
         expect([reply.closed, isUtf8(bytes)], name).toEqual([1007, false])
         continue
@@ -252,14 +252,14 @@ describe.each(messagePaths)('$name', ({ open, lineDelimited }) => {
     },
   )
 
-  test('white space around a message is no part of it', async () => {
+  test('white space around a message is ignored', async () => {
     for (const space of lineDelimited ? [' ', '\t', ' \t ', '\r'] : [' ', '\t', '\r\n', '\n\n \t\r\n']) {
       const { text } = await sendCall((text) => space + text + space)
       expect(JSON.parse(text ?? '{}')).toHaveProperty('result')
     }
   })
 
-  test('what is not a message is refused with what is wrong about it', async () => {
+  test('an invalid message is refused with what is wrong', async () => {
     const like = modernRequest(7, 'tools/list')
     const wrong: readonly (readonly [object, string])[] = [
       [{}, 'missing method'],

@@ -1,4 +1,7 @@
-/** Whatever a client does and however it goes, nothing of it stays: connections, calls, streams, sessions, timers. */
+/**
+ * Whatever a client does and however it disconnects, nothing of it stays: connections, calls, streams, sessions,
+ * timers.
+ */
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -10,6 +13,7 @@ import type { TransportServer } from 'sluice/extend'
 import { toTransportServer } from 'sluice/extend'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp, sessions } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../packages/sluice/src/protocol/connect.ts'
@@ -19,9 +23,11 @@ import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
 import { callOf, headersFor, initialize, modernRequest, request } from '../kit/clients/valid-messages.ts'
 import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 
+const silent = { info() {}, warn() {}, error() {} }
+
 type Connection = ReturnType<typeof connect>
 
-/** The same server, and every connection anybody opens on it. */
+/** The same server, and every connection to it. */
 function watched(server: Server): {
   readonly server: TransportServer
   readonly connections: Connection[]
@@ -52,7 +58,7 @@ function collected(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** Many at a time, each as often as asked. */
+/** Repeats that often, with many at a time. */
 async function repeat(times: number, atOnce: number, each: (turn: number) => Promise<void>): Promise<void> {
   let turn = 0
   await Promise.all(
@@ -62,14 +68,14 @@ async function repeat(times: number, atOnce: number, each: (turn: number) => Pro
   )
 }
 
-const gone = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, 'close'))
+const whenClosed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, 'close'))
 
 describe('over HTTP', () => {
   const echo = callOf(1, 'echo', { text: 'a' })
   const wait = callOf(1, 'wait')
   const post = (port: number, message: Params): Buffer => toPost(port, JSON.stringify(message), headersFor(message))
 
-  /** Every way to come and go. `met` is called when the server has noticed the client. */
+  /** Every way to connect and disconnect. `met` is called when the server has noticed the client. */
   const visits: { readonly [way: string]: (port: number, http: RawHttp) => Promise<void> } = {
     'FIN at once': async (_, { socket }) => {
       socket.end()
@@ -144,41 +150,41 @@ describe('over HTTP', () => {
     },
   }
 
-  test('thousands of visits leave no socket, no call, no stream, no timer', { timeout: 90_000 }, async () => {
+  test('thousands of clients leave no socket, no call, no stream, no timer', { timeout: 90_000 }, async () => {
     const clock = fakeClock()
     const { server, runs, log } = createAttackedServer({ clock })
     const serving = await serveHttp(server, { port: 0 })
     const port = Number(new URL(serving.url).port)
-    const ways = Object.values(visits)
+    const visitKinds = Object.values(visits)
     const visit = (turn: number): Promise<void> =>
       (async () => {
         const http = await rawHttp(port)
-        await ways[turn % ways.length]?.(port, http)
+        await visitKinds[turn % visitKinds.length]?.(port, http)
         http.socket.resume()
-        await gone(http.socket)
+        await whenClosed(http.socket)
       })()
     const settled = async (): Promise<void> => {
       await expect.poll(() => openSockets(serving)).toBe(0)
       await expect.poll(() => (runs.get('wait stopped') ?? 0) - (runs.get('wait') ?? 0)).toBe(0)
-      // Closed streams are forgotten with the next keep-alive, and with the last of them the timer.
+      // Closed streams are released with the next keep-alive, and with the last of them the timer.
       await clock.advance(60_000)
       expect(clock.pending).toBe(0)
     }
-    await repeat(ways.length * 20, 30, visit)
+    await repeat(visitKinds.length * 20, 30, visit)
     await settled()
     const before = collected()
-    await repeat(ways.length * 200, 30, visit)
+    await repeat(visitKinds.length * 200, 30, visit)
     await settled()
     expect(runs.get('wait')).toBeGreaterThan(0)
     expect(
       log.filter(({ method }) => method === 'subscriptions/listen').every(({ outcome }) => outcome === 'cancelled'),
     ).toBe(true)
-    // 200 bytes for each visit would be 600 KB.
+    // 200 bytes per client would be 600 KB.
     expect(collected() - before).toBeLessThan(2 * 1024 * 1024)
     await serving.close()
   })
 
-  test('each way to go is noticed: a stateless call under way is stopped', async () => {
+  test('every disconnect is noticed: a running stateless call is stopped', async () => {
     const { server, runs } = createAttackedServer()
     const serving = await serveHttp(server, { port: 0 })
     const port = Number(new URL(serving.url).port)
@@ -193,7 +199,7 @@ describe('over HTTP', () => {
     await serving.close()
   })
 
-  test('sessions end by DELETE, by silence and with the server, and take their calls along', {
+  test('sessions end by DELETE, by inactivity and with the server, and end their calls', {
     timeout: 60_000,
   }, async () => {
     const clock = fakeClock()
@@ -209,7 +215,7 @@ describe('over HTTP', () => {
     await repeat(600, 20, async (turn) => {
       const http = await rawHttp(port)
       const session = await begin(http)
-      // A third with a stream, a third with a call that goes on when the connection is gone, a third with neither.
+      // A third with a stream, a third with a call that continues after its connection closes, a third with neither.
       if (turn % 3 === 0) {
         const stream = await rawHttp(port)
         stream.write(
@@ -233,7 +239,7 @@ describe('over HTTP', () => {
     expect(connections).toHaveLength(600)
     expect(open()).toHaveLength(300)
     await expect.poll(() => openSockets(serving)).toBe(0)
-    // Calls of sessions go on without their connection, until their deadline; then silence ends the session.
+    // Calls of sessions continue without their connection until their deadline; then inactivity ends the session.
     await expect.poll(() => open().filter(({ inFlight }) => inFlight.size > 0).length).toBe(100)
     await clock.advance(30_000)
     expect(connections.filter(({ inFlight }) => inFlight.size > 0)).toEqual([])
@@ -263,7 +269,7 @@ describe('over HTTP', () => {
     stopped: runs.get('wait stopped'),
   })
 
-  test('handshakes that fail leave no session', async () => {
+  test('failed handshakes leave no session', async () => {
     const { server, open } = watched(createAttackedServer().server)
     const serving = await serveHttp(server, { port: 0 })
     const http = await rawHttp(Number(new URL(serving.url).port))
@@ -332,7 +338,7 @@ describe('on a connection', () => {
     call(id: number): Promise<unknown>
   } => {
     const clock = fakeClock()
-    const server = createServer(tools, { clock })
+    const server = createServer(tools, { clock, use: [log(silent)] })
     const connection = connect(server, { send() {} })
     const via = { transport: 'memory' as const, peer: 'test', header: () => undefined, connection }
     return {
@@ -344,7 +350,7 @@ describe('on a connection', () => {
   }
   const calls = 5000
 
-  test('calls that ended, failed, were late or never ended leave nothing behind', async () => {
+  test('calls that ended, failed, timed out or never ended leave nothing behind', async () => {
     const { clock, connection, call } = setUp()
     const answers = Array.from({ length: calls }, (_, id) => call(id))
     expect(connection.inFlight.size).toBe(calls)
@@ -357,7 +363,7 @@ describe('on a connection', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('calls that were cancelled leave nothing behind, and get no answer', async () => {
+  test('cancelled calls leave nothing behind, and get no answer', async () => {
     const { clock, server, connection, call } = setUp()
     const via = { transport: 'memory' as const, peer: 'test', header: () => undefined, connection }
     const answers = Array.from({ length: calls }, (_, id) => call(id))
@@ -370,7 +376,7 @@ describe('on a connection', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('a connection that ends takes its calls along', async () => {
+  test('a connection that closes ends its calls', async () => {
     const { clock, connection, call } = setUp()
     const answers = Array.from({ length: calls }, (_, id) => call(id))
     await clock.advance(0)
@@ -381,7 +387,7 @@ describe('on a connection', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('thousands of pipes that come and go leave no connection and no timer', async () => {
+  test('thousands of stdio connections leave no connection and no timer', async () => {
     const clock = fakeClock()
     const own = createAttackedServer({ clock })
     const { server, open } = watched(own.server)

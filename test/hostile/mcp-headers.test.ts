@@ -42,14 +42,14 @@ describe('headers that repeat the body', () => {
     ['Mcp-Name, encoded with a foreign letter', { 'mcp-name': '=?base64?ZWNo*w==?=' }],
     ['Mcp-Name, encoded with a space', { 'mcp-name': '=?base64?ZWNo bw==?=' }],
     ['Mcp-Name, encoded for another alphabet', { 'mcp-name': '=?base64?_-==?=' }],
-    ['Mcp-Name, encoded bytes that are no UTF-8', { 'mcp-name': '=?base64?/w==?=' }],
+    ['Mcp-Name, encoded bytes that are not UTF-8', { 'mcp-name': '=?base64?/w==?=' }],
     ['Mcp-Name, encoded with trailing bits', { 'mcp-name': '=?base64?ZWNob1==?=' }],
     ['Mcp-Name, encoded in capitals', { 'mcp-name': '=?BASE64?ZWNobw==?=' }],
     ['Mcp-Name, encoded and not closed', { 'mcp-name': '=?base64?ZWNobw==' }],
-    ['Mcp-Name, encoded nothing', { 'mcp-name': '=?base64??=' }],
+    ['Mcp-Name, encoded and empty', { 'mcp-name': '=?base64??=' }],
     ['Mcp-Name, half of the sentinel', { 'mcp-name': '=?base64?=' }],
     ['another MCP-Protocol-Version', { 'mcp-protocol-version': '2025-11-25' }],
-    ['an MCP-Protocol-Version nobody has', { 'mcp-protocol-version': '2099-01-01' }],
+    ['an unknown MCP-Protocol-Version', { 'mcp-protocol-version': '2099-01-01' }],
     ['no MCP-Protocol-Version', { 'mcp-protocol-version': undefined }],
   ])('%s: −32020, and nothing runs', async (_, wrong) => {
     const before = runs.get('echo') ?? 0
@@ -63,15 +63,15 @@ describe('headers that repeat the body', () => {
   })
 
   test.each([
-    ['as they are', {}],
+    ['unchanged', {}],
     ['with white space around', { 'mcp-name': '  echo\t', 'mcp-method': ' tools/call ' }],
     ['with the name encoded', { 'mcp-name': base64('echo') }],
-    ['with others nobody asked for', { 'mcp-param-text': 'b', 'mcp-param-x': 'y' }],
+    ['with additional headers', { 'mcp-param-text': 'b', 'mcp-param-x': 'y' }],
   ])('%s: served', async (_, more) => {
     expect((await post(call, { ...right, ...more })).status).toBe(200)
   })
 
-  test('what the body says decides, never the header', async () => {
+  test('the body decides, never the header', async () => {
     const before = runs.get('gated') ?? 0
     const response = await post(callOf(1, 'gated'), { ...headersFor(callOf(1, 'echo')) })
     expect(codeOf(response)).toBe(-32020)
@@ -91,7 +91,7 @@ describe('headers that repeat the body', () => {
       ['none', { region: 'eu' }, {}],
       ['another number', { region: 'eu', size: 42 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '43' }],
       ['no number', { region: 'eu', size: 42 }, { 'mcp-param-region': 'eu', 'mcp-param-size': 'x' }],
-      ['nothing for zero', { region: 'eu', size: 0 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '' }],
+      ['empty for zero', { region: 'eu', size: 0 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '' }],
       ['broken base64', { region: 'é' }, { 'mcp-param-region': '=?base64?w6k?=' }],
       ['two values', { region: 'eu' }, { 'mcp-param-region': 'eu, us' }],
       [
@@ -99,8 +99,8 @@ describe('headers that repeat the body', () => {
         { region: 'eu', size: 42 },
         { 'mcp-param-region': 'eu', 'mcp-param-size': '0x2a' },
       ],
-      ['characters no header may hold', { region: 'é' }, { 'mcp-param-region': 'é' }],
-      ['one for an argument that is not there', { region: 'eu' }, { 'mcp-param-region': 'eu', 'mcp-param-size': '7' }],
+      ['characters that no header may contain', { region: 'é' }, { 'mcp-param-region': 'é' }],
+      ['one for a missing argument', { region: 'eu' }, { 'mcp-param-region': 'eu', 'mcp-param-size': '7' }],
       ['one for an argument that is null', { region: null }, { 'mcp-param-region': 'eu' }],
     ])('%s: −32020, and nothing runs', async (_, args, params) => {
       const before = runs.get('routed') ?? 0
@@ -113,7 +113,11 @@ describe('headers that repeat the body', () => {
     test.each([
       ['the value', { region: 'eu' }, { 'mcp-param-region': 'eu' }],
       ['the value, encoded', { region: 'é' }, { 'mcp-param-region': base64('é') }],
-      ['a number in other words', { region: 'eu', size: 42 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '42.0' }],
+      [
+        'a number in another notation',
+        { region: 'eu', size: 42 },
+        { 'mcp-param-region': 'eu', 'mcp-param-size': '42.0' },
+      ],
     ])('%s: served', async (_, args, params) => {
       const response = await post(routed(args), withParams(params))
       expect(response.status).toBe(200)
@@ -131,7 +135,7 @@ describe('versions and methods', () => {
       })
       const response = await post(message, { 'mcp-protocol-version': version.trim(), 'mcp-method': 'tools/list' })
       expect(response.status).toBe(400)
-      // What differs from its header is that first.
+      // A difference from the header is reported first.
       expect(codeOf(response)).toBe(version === version.trim() ? -32022 : -32020)
       expect(response.body.length).toBeLessThan(1000)
     },
@@ -147,7 +151,7 @@ describe('versions and methods', () => {
     ['capabilities null', { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': null } }],
     ['capabilities that are a list', { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': [] } }],
     ['a version that is a number', { _meta: { ...envelope, 'io.modelcontextprotocol/protocolVersion': 20260728 } }],
-    ['a level nobody has', { _meta: { ...envelope, 'io.modelcontextprotocol/logLevel': 'loud' } }],
+    ['an unknown level', { _meta: { ...envelope, 'io.modelcontextprotocol/logLevel': 'loud' } }],
   ])('%s: −32602', async (_, params) => {
     const response = await post(request(1, 'tools/list', params), {
       'mcp-protocol-version': modern,
@@ -158,7 +162,7 @@ describe('versions and methods', () => {
   })
 
   test.each([{ result: {} }, { error: { code: 1, message: 'x' } }])(
-    'a response %j: refused because there was no request, not for want of a session',
+    'a response %j: refused because there was no request, not because of a missing session',
     async (response) => {
       const { status, body } = await post({ jsonrpc: '2.0', id: 1, ...response }, { 'mcp-protocol-version': modern })
       expect(status).toBe(400)
@@ -166,7 +170,7 @@ describe('versions and methods', () => {
     },
   )
 
-  test('a capability that is missing: −32021, and nothing runs', async () => {
+  test('a missing capability: −32021, and nothing runs', async () => {
     const call = callOf(1, 'asks')
     const response = await post(call, headersFor(call))
     expect(response.status).toBe(400)
@@ -236,7 +240,7 @@ describe('versions and methods', () => {
     const taken = await post(batch(100), session)
     expect(JSON.parse(taken.body)).toHaveLength(100)
     expect(runs.get('echo') ?? 0).toBe(before + 100)
-    // One id for all: one runs, the others are told.
+    // One id for all: one runs, the others are refused.
     const same = await post(
       batch(50).map((message) => ({ ...message, id: 7 })),
       session,

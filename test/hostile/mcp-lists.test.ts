@@ -38,14 +38,17 @@ describe('arguments that fail the schema', () => {
     expect(runs.get('strict')).toBeUndefined()
   })
 
-  test.each([null, 1, 'a', [], [1], true])('arguments %j are no object: refused, and nothing runs', async (args) => {
-    const answer = await server.handle(modernRequest(1, 'tools/call', { name: 'strict', arguments: args }))
-    expect(answer).toSatisfy(
-      (said: { result?: { isError?: boolean }; error?: object }) =>
-        said.error !== undefined || said.result?.isError === true,
-    )
-    expect(runs.get('strict')).toBeUndefined()
-  })
+  test.each([null, 1, 'a', [], [1], true])(
+    'arguments %j are not an object: refused, and nothing runs',
+    async (args) => {
+      const answer = await server.handle(modernRequest(1, 'tools/call', { name: 'strict', arguments: args }))
+      expect(answer).toSatisfy(
+        (said: { result?: { isError?: boolean }; error?: object }) =>
+          said.error !== undefined || said.result?.isError === true,
+      )
+      expect(runs.get('strict')).toBeUndefined()
+    },
+  )
 
   test('a value with a million problems is refused with a few of them', async () => {
     const { server: own } = createPagedServer()
@@ -79,7 +82,7 @@ describe('cached lists', () => {
     for (const page of found) expect(page).toMatchObject({ cacheScope: 'public' })
   })
 
-  test('what one caller may not see is on no page, in no refusal and behind no cursor', async () => {
+  test('what a caller may not see is on no page, in no refusal and behind no cursor', async () => {
     const { server } = createPagedServer()
     expect(JSON.stringify(await pages(server, 'tools/list'))).not.toMatch(/tool-[036]/)
     expect(JSON.stringify(await server.handle(callOf(1, 'nobody')))).not.toMatch(/tool-[036]/)
@@ -94,7 +97,7 @@ describe('cached lists', () => {
     expect(await server.handle(modernRequest(1, 'tools/list', { cursor }))).toMatchObject({ error: { code: -32602 } })
   })
 
-  test('a cursor that is not ours, of another list, or written differently is refused', async () => {
+  test('a cursor that is foreign, of another list, or re-encoded is refused', async () => {
     const { server } = createPagedServer()
     const [first] = await pages(server, 'tools/list')
     const cursor = String(first?.['nextCursor'])
@@ -123,7 +126,7 @@ describe('cached lists', () => {
     expect(await server.handle(modernRequest(1, 'tools/list', { cursor }))).toHaveProperty('result')
   })
 
-  test('a cursor that was forged is refused, and never handed to a listing as it is', async () => {
+  test('a forged cursor is refused, and never passed to a listing', async () => {
     const { server } = createPagedServer()
     const forged = (list: string, place: string): string =>
       Buffer.from(encodeURIComponent(JSON.stringify([list, place]))).toString('base64')

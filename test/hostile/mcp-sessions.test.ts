@@ -15,7 +15,7 @@ import { createPagedServer } from '../kit/servers/paged-lists.fixture.ts'
 
 const { server, runs, port, post } = await serveAttacked()
 
-describe('sessions of others', () => {
+describe('sessions of other clients', () => {
   const open = async (): Promise<string> => String((await post(initialize())).headers.get('mcp-session-id'))
 
   test('ids are 128 random bits', async () => {
@@ -43,7 +43,7 @@ describe('sessions of others', () => {
     const digit = (): string => Math.floor(Math.random() * 16).toString(16)
     for (let guess = 0; guess < 100_000; guess++) {
       const near = kept[guess % kept.length]?.id ?? ''
-      // One digit off, or anything at all.
+      // One digit changed, or any text.
       const at = guess % 32
       const id =
         guess % 2 === 0
@@ -61,7 +61,7 @@ describe('sessions of others', () => {
     expect(sessions.size).toBe(0)
   })
 
-  test('what is almost an id is 404, on every method', async () => {
+  test('an id that is almost right is 404, on every method', async () => {
     const id = await open()
     const before = runs.get('echo') ?? 0
     for (const wrong of [
@@ -99,14 +99,14 @@ describe('sessions of others', () => {
     expect((await post(request(1, 'ping'), { 'mcp-session-id': id })).status).toBe(200)
   })
 
-  test('none is no session, and nobody else’s either', async () => {
+  test("a request without an id has no session, not even another's", async () => {
     await open()
     const response = await post(request(1, 'ping'))
     expect(response.status).toBe(400)
     expect((await post(request(1, 'ping'), { 'mcp-session-id': '' })).status).toBeGreaterThanOrEqual(400)
   })
 
-  test('an id that was ended, or replayed after that, is 404', async () => {
+  test('an ended id, also replayed later, is 404', async () => {
     const id = await open()
     const own = await rawHttp(port)
     own.write(requestHead({ host: `127.0.0.1:${port}`, 'mcp-session-id': id }, { method: 'DELETE' }))
@@ -131,7 +131,7 @@ describe('sessions of others', () => {
     expect((await post(request(1, 'ping'), { 'mcp-session-id': chosen })).status).toBe(404)
   })
 
-  test('one session cannot cancel, answer or resume what is another’s', async () => {
+  test('one session cannot cancel, answer or resume what belongs to another', async () => {
     const [a, b] = [await open(), await open()]
     const waiting = await rawHttp(port)
     const stopped = runs.get('wait stopped') ?? 0
@@ -160,8 +160,8 @@ describe('sessions of others', () => {
     waiting.destroy()
   })
 
-  test('an event id of another session, or no event id, resumes nothing', async () => {
-    const { server: own, tell } = createPagedServer()
+  test('an event id of another session, or an invalid one, resumes nothing', async () => {
+    const { server: own, notify } = createPagedServer()
     const ownServing = await serveHttp(own, { port: 0 })
     const at = Number(new URL(ownServing.url).port)
     const client = await rawHttp(at)
@@ -186,9 +186,9 @@ describe('sessions of others', () => {
     }
     const streamA = await listen(a)
     await streamA.seen(/text\/event-stream/)
-    tell()
-    const heard = await streamA.seen(/id: (\S+)\n/)
-    const event = /id: (\S+)\n/.exec(heard)?.[1] ?? ''
+    notify()
+    const received = await streamA.seen(/id: (\S+)\n/)
+    const event = /id: (\S+)\n/.exec(received)?.[1] ?? ''
     const place = event.slice(0, event.lastIndexOf('.'))
     for (const last of [
       event,
@@ -215,7 +215,7 @@ describe('sessions of others', () => {
     await ownServing.close()
   })
 
-  test('a flood of handshakes pushes out the silent, never one with a call under way', async () => {
+  test('a flood of handshakes evicts idle sessions, never one with a running call', async () => {
     const own = createAttackedServer()
     const made: { readonly closed: boolean }[] = []
     const watched: TransportServer = {
@@ -242,7 +242,7 @@ describe('sessions of others', () => {
     )
     await expect.poll(() => own.runs.get('wait')).toBe(2)
     for (let flood = 0; flood < 50; flood++) expect((await begin()).status).toBe(503)
-    // A handshake that was refused leaves nothing behind.
+    // A refused handshake leaves nothing behind.
     expect(made.filter(({ closed }) => !closed)).toHaveLength(2)
     for (const { session, caller, answer } of busy) {
       await client.post(

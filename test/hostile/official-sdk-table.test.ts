@@ -1,6 +1,6 @@
 /**
- * Input the official SDK 2.4.0 executes, rounds, drops or dies of, and what we do with it instead. The table was
- * measured; each test is one row of it.
+ * Input that the official SDK 2.4.0 executes, rounds, drops or crashes on, and what Sluice does instead. The table was
+ * measured; each test is one of its rows.
  */
 
 import type { Params } from 'sluice'
@@ -17,7 +17,7 @@ const honest = callOf(7, 'echo', { text: 'VALUE' })
 const honestText = JSON.stringify(honest)
 const deep = '['.repeat(100_000) + ']'.repeat(100_000)
 
-/** Bytes in place of the text that is echoed. */
+/** Bytes in place of the echoed text. */
 const withValue = (bytes: string | Buffer): Buffer => {
   const [head = '', tail = ''] = honestText.split('"VALUE"')
   return Buffer.concat([Buffer.from(head), Buffer.from(bytes as string), Buffer.from(tail)])
@@ -105,7 +105,7 @@ describe('over HTTP', () => {
   })
 
   test.each(['with its length', 'in chunks, without a length'])(
-    'a body of 200 MB, %s: 413, and the server lives',
+    'a body of 200 MB, %s: 413, and the server survives',
     async (how) => {
       const http = await rawHttp(port)
       const length = 200 * 1024 * 1024
@@ -179,7 +179,7 @@ describe('over HTTP', () => {
     second.destroy()
   })
 
-  test('the header cannot turn an error into another era’s', async () => {
+  test("the header cannot turn an error into another era's", async () => {
     const http = await rawHttp(port)
     const { body } = await http.post('nonsense', { 'mcp-protocol-version': modern })
     expect(JSON.parse(body)).toMatchObject({ error: { code: -32700 } })
@@ -205,9 +205,9 @@ describe('over stdio', () => {
   test.each(rows)('$input: $code', async (row) => {
     const before = runs.get('echo') ?? 0
     pipe.write(Buffer.concat([row.bytes, Buffer.from('\n')]))
-    const heard = await pipe.settled()
-    expect(heard).toHaveLength(1)
-    expectRefusal(heard[0] ?? {}, row)
+    const received = await pipe.settled()
+    expect(received).toHaveLength(1)
+    expectRefusal(received[0] ?? {}, row)
     expect(runs.get('echo') ?? 0).toBe(before)
     await expectAlive()
   })
@@ -215,10 +215,10 @@ describe('over stdio', () => {
   test('a line of 12 MB: one error, and later calls are answered', async () => {
     pipe.write(Buffer.alloc(12 * 1024 * 1024, 'x'))
     pipe.write('\n')
-    const heard = await pipe.settled()
-    expect(heard).toHaveLength(1)
-    expect(heard[0]).toMatchObject({ jsonrpc: '2.0', error: { data: { reason: 'payloadTooLarge' } } })
-    expect(heard[0]).not.toHaveProperty('id')
+    const received = await pipe.settled()
+    expect(received).toHaveLength(1)
+    expect(received[0]).toMatchObject({ jsonrpc: '2.0', error: { data: { reason: 'payloadTooLarge' } } })
+    expect(received[0]).not.toHaveProperty('id')
     await expectAlive()
   })
 
@@ -231,19 +231,19 @@ describe('over stdio', () => {
     pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } })
     expect(await pipe.settled()).toEqual([])
     expect(runs.get('wait stopped')).toBe(1)
-    // Free again.
+    // The id is free again.
     pipe.send(callOf(5, 'echo', { text: 'again' }))
     expect(await pipe.next()).toMatchObject({ id: 5, result: { content: [{ text: 'again' }] } })
   })
 
-  test('the id of the handshake is in use while it is under way', async () => {
+  test('the id of the handshake is in use while it runs', async () => {
     const own = pipeTo(createAttackedServer().server)
     own.write(
       `${JSON.stringify(initialize('2025-11-25', 1))}\n${JSON.stringify(request(1, 'tools/call', { name: 'echo', arguments: { text: 'a' } }))}\n`,
     )
-    const heard = await own.settled()
-    expect(heard.filter((line) => 'result' in line)).toHaveLength(1)
-    expect(heard.filter((line) => 'error' in line)).toMatchObject([{ id: 1, error: { code: -32600 } }])
+    const received = await own.settled()
+    expect(received.filter((line) => 'result' in line)).toHaveLength(1)
+    expect(received.filter((line) => 'error' in line)).toMatchObject([{ id: 1, error: { code: -32600 } }])
     own.end()
     await own.serving.closed
   })

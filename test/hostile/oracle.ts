@@ -1,4 +1,4 @@
-/** What must come back, decided by the text of JSON-RPC 2.0 and not by the code under test. */
+/** Decides the required answer by the text of JSON-RPC 2.0, not by the code under test. */
 
 import { isUtf8 } from 'node:buffer'
 import type { Params } from 'sluice'
@@ -17,7 +17,7 @@ export function wantsAnswer(message: unknown): boolean {
   return jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || id !== undefined
 }
 
-/** The same for bytes: what cannot be read is answered, since nobody can know that it was a notification. */
+/** The same for bytes: unreadable ones are answered, because they may have been a request. */
 export function bytesWantAnswer(bytes: Buffer): boolean {
   if (!isUtf8(bytes)) return true
   try {
@@ -27,7 +27,7 @@ export function bytesWantAnswer(bytes: Buffer): boolean {
   }
 }
 
-/** Requests that may go unanswered, because another message that came with them cancels their id. */
+/** Requests that may stay unanswered, because another message that came with them cancels their id. */
 export function cancelledIn(messages: readonly unknown[]): ReadonlySet<unknown> {
   const cancelled = new Set<unknown>(
     messages.map((message) =>
@@ -54,23 +54,23 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** The id a refusal may carry. */
+/** The id that a refusal may carry. */
 export const readableId = (message: unknown): unknown => {
   const id = isObject(message) ? message['id'] : undefined
   const legal = typeof id === 'string' ? id.length <= 256 : Number.isSafeInteger(id) && !Object.is(id, -0)
   return legal ? id : undefined
 }
 
-/** Throws for anything that is not one proper JSON-RPC response with nothing of the inside in it. */
+/** Throws for anything that is not one valid JSON-RPC response without internal details. */
 export function checkAnswer(answer: unknown, text: string = printed(answer)): void {
   const problem =
     problemWith(answer) ??
-    (internalDetail.test(text) ? 'something of the inside is in it' : undefined) ??
-    (/\\ud[89a-f]/.test(text) && !isWellFormed(answer) ? 'half of a surrogate pair is in it' : undefined)
+    (internalDetail.test(text) ? 'it contains an internal detail' : undefined) ??
+    (/\\ud[89a-f]/.test(text) && !isWellFormed(answer) ? 'it contains half of a surrogate pair' : undefined)
   if (problem) throw new Error(`${problem}: ${text.slice(0, 2000)}`)
 }
 
-/** A tool's result may hold what JSON cannot. `handle` passes it on as it is; the text door must answer with an error. */
+/** A tool's result may contain what JSON cannot. `handle` passes it on unchanged; `text` must answer with an error. */
 function printed(answer: unknown): string {
   try {
     return JSON.stringify(answer)
@@ -79,7 +79,7 @@ function printed(answer: unknown): string {
   }
 }
 
-/** Strict parsers refuse a whole message over half of a pair, and cutting a text short can leave one. */
+/** Strict parsers refuse a whole message because of half a pair, and truncating a text can leave one. */
 const isWellFormed = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
@@ -87,14 +87,14 @@ const isWellFormed = (value: unknown): boolean => {
 }
 
 function problemWith(answer: unknown): string | undefined {
-  if (!isObject(answer) || answer['jsonrpc'] !== '2.0') return 'no JSON-RPC response'
+  if (!isObject(answer) || answer['jsonrpc'] !== '2.0') return 'not a JSON-RPC response'
   const { id, error, result } = answer
   if ((error === undefined) === (result === undefined)) return 'not exactly one of result and error'
-  if (result !== undefined && (!isObject(result) || id === undefined)) return 'no proper result'
-  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return 'no proper id'
+  if (result !== undefined && (!isObject(result) || id === undefined)) return 'not a valid result'
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return 'not a valid id'
   if (error === undefined) return undefined
   if (!isObject(error) || !Number.isInteger(error['code']) || typeof error['message'] !== 'string')
-    return 'no proper error'
+    return 'not a valid error'
   const extra = Object.keys(error).filter((key) => key !== 'code' && key !== 'message' && key !== 'data')
-  return extra.length > 0 ? 'more in the error than there is' : undefined
+  return extra.length > 0 ? 'additional members in the error' : undefined
 }

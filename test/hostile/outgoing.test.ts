@@ -1,4 +1,4 @@
-/** What leaves a tool, a resource, a prompt or a completer: nothing invalid, nothing without end. */
+/** The output of a tool, a resource, a prompt or a completer: nothing invalid, nothing unbounded. */
 
 import type { Logger, ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource, tool } from 'sluice'
@@ -11,7 +11,7 @@ import { isObject } from '../../packages/sluice/src/core/json.ts'
 
 const info = { name: 'x', version: '1' }
 
-/** Asks once, and tells what came back and what the author can read in the log. */
+/** Makes one request, and returns the answer and the log for the author. */
 async function outcome(
   definition: Omit<ServerDefinition, 'name' | 'version'>,
   method: string,
@@ -78,8 +78,8 @@ const user = (content: unknown) => [{ role: 'user', content }]
 
 describe('a tool that returns', () => {
   test.each<readonly [name: string, returned: unknown, said: string]>([
-    ['isError as text', { content: [], isError: 'yes' }, 'must be true or false'],
-    ['a block of no known type', [{ type: 'nonsense' }], 'not a content block'],
+    ['isError as text', { content: [], isError: 'yes' }, 'isError must be true or false'],
+    ['a block of an unknown type', [{ type: 'nonsense' }], 'not a content block'],
     ['a text block without text', [{ type: 'text' }], 'not a content block'],
     ['a text block with a number', [{ type: 'text', text: 5 }], 'not a content block'],
     ['an image without a type', [{ type: 'image', data: 'AAAA' }], 'not a content block'],
@@ -97,7 +97,7 @@ describe('a tool that returns', () => {
     ['bytes inside of data', { bytes: new Uint8Array(3) }, 'Uint8Array'],
     ['a promise inside of data', { later: Promise.resolve(1) }, 'Promise'],
     ['a broken _meta', { content: [], _meta: 'x' }, '_meta'],
-  ])('%s crashes, and the log says why', async (_, returned, said) => {
+  ])('%s fails, and the log says why', async (_, returned, said) => {
     const { result, logged } = await ofTool(returned)
     expect(result).toMatchObject({
       isError: true,
@@ -122,16 +122,16 @@ describe('a tool that returns', () => {
       { structuredContent: { id: 1 } },
     ],
     ['an object without a prototype', Object.assign(Object.create(null), { id: 1 }), { structuredContent: { id: 1 } }],
-    ['members that are not there', { a: undefined, b: null }, { structuredContent: { b: null } }],
+    ['missing members', { a: undefined, b: null }, { structuredContent: { b: null } }],
   ])('%s is understood', async (_, returned, result) => {
     expect((await ofTool(returned)).result).toMatchObject(result)
   })
 
-  test('a resultType of its own does not say so to the client', async () => {
+  test('a custom resultType is not shown to the client', async () => {
     expect((await ofTool({ content: [], resultType: 'nonsense' })).text).not.toContain('nonsense')
   })
 
-  test('isError as text crashes with an output schema, too', async () => {
+  test('isError as text also fails with an output schema', async () => {
     expect((await ofTool({ content: [], isError: 'yes' }, undefined, z.object({}))).logged).toContain('isError')
   })
 })
@@ -158,7 +158,7 @@ test.each<readonly [name: string, ask: Promise<{ error: unknown; logged: string 
 const long = 'x'.repeat(1_001)
 const bytes = new Uint8Array(800)
 
-describe('more than the server lets out', () => {
+describe('more than the server allows', () => {
   test.each<readonly [name: string, returned: unknown]>([
     ['text', long],
     ['a text block', [{ type: 'text', text: long }]],

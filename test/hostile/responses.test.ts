@@ -1,4 +1,6 @@
-/** A response is never answered, whatever is wrong with it: two sides that answer each other's answers would never end. */
+/**
+ * A response is never answered, whatever is wrong with it: two sides that answer each other's answers would never stop.
+ */
 
 import type { Params } from 'sluice'
 import { authenticate } from 'sluice'
@@ -36,7 +38,7 @@ const broken: readonly string[] = [
 const batches = broken.map((each) => `[${each}]`)
 const ping = request('ping', 'ping')
 
-/** Whatever comes before the answer to the ping is an answer too much. */
+/** Anything before the answer to the ping is one answer too many. */
 async function expectSilence(say: (text: string) => void, next: () => Promise<Params>): Promise<void> {
   for (const text of [...broken, ...batches]) {
     say(text)
@@ -51,7 +53,7 @@ async function serve() {
   return Number(new URL(serving.url).port)
 }
 
-describe('a response with something wrong gets no answer', () => {
+describe('an invalid response gets no answer', () => {
   test('on stdio', async () => {
     const pipe = pipeTo(createAttackedServer().server)
     pipe.send(initialize('2025-03-26'))
@@ -83,7 +85,7 @@ describe('a response with something wrong gets no answer', () => {
     }
   })
 
-  test('over HTTP it has a status, and a refusal that names no id', async () => {
+  test('over HTTP it has a status, and a refusal without an id', async () => {
     const http = await rawHttp(await serve())
     onTestFinished(http.destroy)
     const hello = await http.post(JSON.stringify(initialize('2025-03-26')))
@@ -101,7 +103,7 @@ describe('a response with something wrong gets no answer', () => {
   })
 })
 
-test('a stranger cannot hide a response or a cancellation in a batch', async () => {
+test('an anonymous caller cannot hide a response or a cancellation in a batch', async () => {
   const { server, runs } = createAttackedServer({ use: [authenticate({ verifiers: [verifier] })] })
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(serving.close)

@@ -1,4 +1,7 @@
-/** Session ids that are stolen, carried to another route, or replayed after the end, on every way in at every place. */
+/**
+ * Session ids that are stolen, used on another route, or replayed after the end, on every entry point of every
+ * deployment.
+ */
 
 import { authenticate } from 'sluice'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -45,7 +48,7 @@ describe.each(each)('$name', ({ open }) => {
   }
   const ran = (): number => runs.get('echo') ?? 0
 
-  test('whose id it is decides the credential, on every method', async () => {
+  test('the credential decides whose id it is, on every method', async () => {
     const session = await begin('ann')
     const before = ran()
     for (const method of ['POST', 'GET', 'DELETE']) {
@@ -60,7 +63,7 @@ describe.each(each)('$name', ({ open }) => {
     expect(await asked(old.messages, by('ann'))).toBe(202)
   })
 
-  test('an id of one route is unknown on the other, however it is dressed', async () => {
+  test('an id of one route is unknown on the other, in any disguise', async () => {
     const { 'mcp-session-id': own = '' } = await begin('ann')
     const { messages, id } = await beginOld('ann')
     const before = ran()
@@ -72,7 +75,7 @@ describe.each(each)('$name', ({ open }) => {
     expect(ran()).toBe(before)
   })
 
-  test('an id is worth nothing once its session is over', async () => {
+  test('an id is worthless once its session has ended', async () => {
     const session = { ...(await begin('ann')), ...by('ann') }
     expect(await asked(standing.endpoint, session, 'DELETE')).toBe(204)
     const old = await beginOld('ann')

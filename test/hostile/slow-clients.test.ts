@@ -1,4 +1,7 @@
-/** Clients that begin and never finish, or ask and never read, on every way in at every place: they are let go, and nobody waits for them. */
+/**
+ * Clients that start and never finish, or ask and never read, on every entry point of every deployment: they are
+ * disconnected, and no other client waits for them.
+ */
 
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -46,7 +49,7 @@ async function expectServed({ port, endpoint }: DeployedServer): Promise<void> {
 }
 
 describe.each(each)('$name', ({ open, node: sockets }) => {
-  test('whoever never finishes a head, a body or a chunk is let go, and a stream beside it is not', async () => {
+  test('a client that never finishes a head, a body or a chunk is disconnected, and a stream beside it is not', async () => {
     const standing = await open(createAttackedServer().server)
     onTestFinished(standing.close)
     const { port, node, endpoint, base } = standing
@@ -63,17 +66,17 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
     ]
     const slow = await Promise.all([...beginnings, ...beginnings, ...beginnings].map((bytes) => opened(port, bytes)))
     await expectServed(standing)
-    // Only now, and only for them: somebody honest may be slow on a busy machine.
-    const usual = [node.headersTimeout, node.requestTimeout] as const
+    // Only now, and only for them, because an honest client may be slow on a busy machine.
+    const previous = [node.headersTimeout, node.requestTimeout] as const
     ;[node.headersTimeout, node.requestTimeout] = [1, 1]
     await Promise.all(slow.map(({ closed }) => closed))
-    ;[node.headersTimeout, node.requestTimeout] = usual
+    ;[node.headersTimeout, node.requestTimeout] = previous
     await expectServed(standing)
     await opened(port, toPost(port, JSON.stringify(request(2, 'ping')), {}, messages))
     expect(await stream.next()).toMatchObject({ id: 2, result: {} })
   })
 
-  test('whoever stops reading an event stream is cut off', async () => {
+  test('a client that stops reading an event stream is disconnected', async () => {
     const { server } = createAttackedServer()
     const standing = await open(server)
     onTestFinished(standing.close)
@@ -105,13 +108,13 @@ describe.each(each)('$name', ({ open, node: sockets }) => {
       }
       flood()
     })
-    // The session lives on, and so does everybody else.
+    // The session lives on, and so do all others.
     const again = await opened(port, toPost(port, JSON.stringify(request(2, 'ping')), session, endpoint))
     expect((await again.next()).status).toBe(200)
   })
 
   if (!sockets) return
-  test('whoever never finishes a frame or a message is let go, and a socket beside it is not', async () => {
+  test('a client that never finishes a frame or a message is disconnected, and a socket beside it is not', async () => {
     const clock = fakeClock()
     const standing = await open(createAttackedServer({ clock }).server)
     onTestFinished(standing.close)

@@ -1,4 +1,4 @@
-/** Frames no proper client would send, readers that stall, and every way to go away. */
+/** Frames that no proper client would send, readers that stall, and every kind of disconnect. */
 
 import { defineServer, tool } from 'sluice'
 import type { TransportServer } from 'sluice/extend'
@@ -24,7 +24,7 @@ interface Watched {
   open(): number
 }
 
-/** A server that counts. */
+/** A server that counts its connections. */
 function watched(server: Server): Watched {
   const made: { readonly closed: boolean }[] = []
   return {
@@ -71,29 +71,29 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
     ['a frame that claims to have 2^62 bytes', Buffer.from('81ff4000000000000000', 'hex'), 1009],
     ['a frame without a mask', frameOf(call, { masked: false }), 1002],
     ['a frame of an unknown kind', frameOf(call, { opcode: 3 }), 1002],
-    ['a control frame in pieces', frameOf('', { opcode: 9, final: false }), 1002],
+    ['a fragmented control frame', frameOf('', { opcode: 9, final: false }), 1002],
     ['a ping that is too long', frameOf('x'.repeat(126), { opcode: 9 }), 1002],
-    ['the rest of a message that never began', frameOf(call, { opcode: 0 }), 1002],
+    ['a continuation without a message', frameOf(call, { opcode: 0 }), 1002],
     ['text that is not UTF-8', frameOf(Buffer.from([0xff, 0xfe])), 1007],
     ['a binary frame', frameOf(call, { opcode: 2 }), 1003],
     ['reserved bits', Buffer.concat([Buffer.from([0xf1]), frameOf(call).subarray(1)]), 1002],
-  ])('%s ends it, and nothing runs', async (_, bytes, code) => {
+  ])('%s closes it, and nothing runs', async (_, bytes, code) => {
     const http = await socket()
     http.write(bytes)
-    // The other side of the goodbye: who does not say it is cut off all the same.
+    // A client that does not answer the close frame is disconnected all the same.
     expect(await closeCode(http)).toBe(code)
     expect(runs.get('echo')).toBeUndefined()
     await expect.poll(open).toBe(0)
   })
 
-  test('a flood of pings ends it', async () => {
+  test('a flood of pings closes it', async () => {
     const http = await socket()
     http.write(Buffer.concat(Array.from({ length: 100_000 }, () => frameOf('', { opcode: 9 }))))
     expect(await closeCode(http)).toBe(1008)
     await expect.poll(open).toBe(0)
   })
 
-  test('a message in a hundred thousand pieces ends it', async () => {
+  test('a message in a hundred thousand fragments closes it', async () => {
     const http = await socket()
     const pieces = Array.from({ length: 100_000 }, (_, at) => frameOf('x', { opcode: at === 0 ? 1 : 0, final: false }))
     http.write(Buffer.concat(pieces))
@@ -101,7 +101,7 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
     await expect.poll(open).toBe(0)
   })
 
-  test('a message in a few pieces is one', async () => {
+  test('a message in a few fragments is one message', async () => {
     const http = await socket()
     const ping = JSON.stringify(request(9, 'ping'))
     http.write(
@@ -114,7 +114,7 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
     await http.seen(/"id":9/)
   })
 
-  test('a client that leaves in the middle of a frame leaves nothing behind', async () => {
+  test('a client that disconnects in the middle of a frame leaves nothing behind', async () => {
     const http = await socket()
     http.write(frameOf(call).subarray(0, 20))
     http.socket.resetAndDestroy()
@@ -124,7 +124,7 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
 })
 
 test.each(kinds)(
-  'past the limit a request is refused by its id, and pings and cancellations are heard, $name',
+  'above the limit a request is refused by its id, and pings and cancellations are processed, $name',
   async ({ open: serve }) => {
     const { server, runs } = createAttackedServer()
     const serving = await serve(server)
@@ -167,7 +167,7 @@ test.each(kinds)('a hundred calls that ask a question at once are all answered, 
   expect(runs.get('asks')).toBe(100)
 })
 
-test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve }) => {
+test.each(kinds)('a reader that stalls is disconnected, $name', async ({ open: serve }) => {
   const long = 'x'.repeat(200_000)
   const clock = fakeClock()
   const { server, open } = watched(
@@ -185,16 +185,16 @@ test.each(kinds)('a reader that stalls is cut off, $name', async ({ open: serve 
   const { http } = await rawSocket(serving.port)
   onTestFinished(http.destroy)
   http.socket.pause()
-  // Far more than the kernel keeps for a connection on top of what we do.
+  // Far more than the kernel buffers for a connection.
   for (let id = 0; id < 300 && open() > 0; id++) {
     http.write(frameOf(JSON.stringify(callOf(id, 'long'))))
     await new Promise(setImmediate)
   }
-  // Where bytes can be seen to leave, by the time in which none did; elsewhere by their number.
+  // On Node by the time without progress; elsewhere by the number of bytes.
   while (open() > 0) await clock.advance(1_000)
 })
 
-describe('clients go away in every way', () => {
+describe('clients disconnect in every way', () => {
   const { server, runs } = createAttackedServer()
   const { server: counted, open } = watched(server)
   let serving: Awaited<ReturnType<typeof serveHttp>>
@@ -207,7 +207,7 @@ describe('clients go away in every way', () => {
 
   const get = (path: string): string =>
     requestHead({ host: `127.0.0.1:${port}`, accept: 'text/event-stream' }, { method: 'GET', path })
-  /** Where each transport is when its client leaves. */
+  /** The state of each transport when its client disconnects. */
   const moments: readonly (readonly [string, () => Promise<RawHttp>])[] = [
     ['in the middle of a head', async () => at('POST /mcp HTTP/1.1\r\nHost: 127')],
     ['in the middle of a body', async () => at(toPost(port, JSON.stringify(initialize())).subarray(0, -10))],
@@ -234,7 +234,7 @@ describe('clients go away in every way', () => {
     await http.seen(pattern)
     return http
   }
-  const ways: readonly (readonly [string, (http: RawHttp) => void])[] = [
+  const disconnects: readonly (readonly [string, (http: RawHttp) => void])[] = [
     ['FIN', ({ socket }) => socket.end()],
     ['RST', ({ socket }) => socket.resetAndDestroy()],
     [
@@ -250,7 +250,7 @@ describe('clients go away in every way', () => {
       serving.server.getConnections((problem, count) => (problem ? reject(problem) : resolve(count))),
     )
 
-  test.each(moments.flatMap(([moment, begin]) => ways.map(([way, leave]) => ({ moment, way, begin, leave }))))(
+  test.each(moments.flatMap(([moment, begin]) => disconnects.map(([way, leave]) => ({ moment, way, begin, leave }))))(
     '$moment: $way',
     async ({ begin, leave }) => {
       const clients = await Promise.all(Array.from({ length: 10 }, begin))

@@ -1,4 +1,4 @@
-/** stdio as a real client meets it: a process, its pipes, and everything that can go wrong with them. */
+/** stdio as a real client uses it: a process, its pipes, and everything that can go wrong with them. */
 
 import type { Params } from 'sluice'
 import { fakeClock } from 'sluice/testing'
@@ -55,7 +55,7 @@ describe('lines', () => {
     expect(await pipe.next()).toMatchObject({ id: 1, result: {} })
   })
 
-  test('they may come in any pieces', async () => {
+  test('they may arrive in any fragments', async () => {
     const { server } = createAttackedServer()
     const pipe = pipeTo(server)
     const lines = [1, 2, 3].map((id) => `${JSON.stringify(callOf(id, 'echo', { text: 'é€🚧' }))}\r\n`)
@@ -63,7 +63,7 @@ describe('lines', () => {
     for (const _ of lines) expect(textOf(await pipe.next())).toBe('é€🚧')
   })
 
-  test('CRLF, blank lines and NULs are no messages and get no answer', async () => {
+  test('CRLF, blank lines and NULs are not messages and get no answer', async () => {
     const child = startChild('stdio-server.fixture.ts')
     await child.write('\r\n\n\n   \n\t\n\0\0\0\n\0\r\n')
     await child.write(`${JSON.stringify(callOf(1, 'echo', { text: 'a' }))}\r\n\r\n`)
@@ -82,7 +82,7 @@ describe('cancelling', () => {
     params: { requestId },
   })
 
-  test('of what is unknown, finished or no id does nothing', async () => {
+  test('of an unknown, finished or invalid id does nothing', async () => {
     const { server } = createAttackedServer()
     const pipe = pipeTo(server)
     pipe.send(callOf(1, 'echo', { text: 'a' }))
@@ -122,9 +122,9 @@ describe('cancelling', () => {
 })
 
 describe('stdout', () => {
-  test('carries the protocol and nothing else, whatever tools do', async () => {
+  test('carries only the protocol, whatever tools do', async () => {
     const child = startChild('stdio-server.fixture.ts')
-    const ways = [
+    const transports = [
       ...[
         'console.log',
         'console.info',
@@ -155,20 +155,20 @@ describe('stdout', () => {
       ],
       ...['require, spawnSync', 'fork, as it is', 'fork, inherit', 'worker'],
     ]
-    for (const way of ways) {
-      await child.send(callOf(way, 'stray', { way }))
-      expect(textOf(JSON.parse(await child.line())), way).toBe(`did ${way}`)
+    for (const transport of transports) {
+      await child.send(callOf(transport, 'stray', { transport }))
+      expect(textOf(JSON.parse(await child.line())), transport).toBe(`did ${transport}`)
     }
     child.process.stdin.end()
     const { code, stderr, left } = await child.exit
     expect(left).toEqual([])
     expect(code).toBe(0)
-    // Nothing is lost either: it is where an operator looks.
-    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(ways.length)
+    // Nothing is lost: it is on stderr, for the operator.
+    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(transports.length)
   })
 
   test.each(['inherit', 'by number', 'by stream', 'fork'])(
-    'and stdin are ours alone: a child (%s) reads nobody’s requests',
+    'and stdin are reserved: a child (%s) reads no requests',
     async (how) => {
       const child = startChild('stdio-server.fixture.ts')
       await child.send(callOf('reader', 'reader', { how }))
@@ -186,7 +186,7 @@ describe('stdout', () => {
     },
   )
 
-  test('whose reader goes away ends the process, quietly', async () => {
+  test('whose reader closes ends the process, quietly', async () => {
     const child = startChild('stdio-server.fixture.ts')
     await child.send(callOf(1, 'echo', { text: 'a' }))
     await child.next()
@@ -197,7 +197,7 @@ describe('stdout', () => {
     expect(stderr).not.toMatch(/EPIPE|Error|^\s+at /m)
   })
 
-  test('whose reader goes away in the middle of calls and a long answer ends the process, quietly', async () => {
+  test('whose reader closes during calls and a long answer ends the process, quietly', async () => {
     const child = startChild('stdio-server.fixture.ts')
     await child.send(callOf(1, 'wait'))
     await child.stderrMatches(/WAITING/)
@@ -211,7 +211,7 @@ describe('stdout', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'that nobody reads does not keep the process from ending by %s',
+    'that is never read does not keep the process from ending by %s',
     async (signal) => {
       const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 50 }))
       child.process.stdout.pause()
@@ -247,7 +247,7 @@ describe('stdout', () => {
 })
 
 describe('the end', () => {
-  test('of input lets calls under way finish, and then the process exits', async () => {
+  test('of input lets running calls finish, and then the process exits', async () => {
     const child = startChild('stdio-server.fixture.ts')
     for (let id = 0; id < 5; id++) await child.send(callOf(id, 'turns', { turns: 50 * id }))
     child.process.stdin.end()
@@ -256,7 +256,7 @@ describe('the end', () => {
     expect(await child.exit).toMatchObject({ code: 0, signal: null, left: [] })
   })
 
-  test.each(['wait', 'deaf'])('of input stops a call (%s) that takes longer than the grace', async (name) => {
+  test.each(['wait', 'deaf'])('of input stops a call (%s) that takes longer than the grace period', async (name) => {
     const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 50 }))
     await child.send(callOf(1, name))
     await child.stderrMatches(/WAITING/)
@@ -267,7 +267,7 @@ describe('the end', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('of input waits exactly the grace', async () => {
+  test('of input waits exactly the grace period', async () => {
     const clock = fakeClock()
     const { server, runs } = createAttackedServer({ clock })
     const pipe = pipeTo(server, { graceMs: 1000 })
@@ -288,7 +288,7 @@ describe('the end', () => {
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s exits with 0, calls stopped and told so, nothing stray said',
+    'by %s exits with 0, calls are stopped and answered, and nothing stray is printed',
     async (signal) => {
       const child = startChild('stdio-server.fixture.ts')
       await child.send(callOf(1, 'wait'))
@@ -307,12 +307,12 @@ describe('the end', () => {
     },
   )
 
-  test('by a second signal is now, whatever is under way', async () => {
+  test('by a second signal is immediate, whatever is running', async () => {
     const child = startChild('stdio-server.fixture.ts', JSON.stringify({ graceMs: 3_600_000 }))
     await child.send(callOf(1, 'deaf'))
     await child.stderrMatches(/WAITING/)
     child.process.kill('SIGTERM')
-    // It leaves, and says so to who comes late.
+    // It is draining, and refuses later calls.
     for (let id = 2, refused = false; !refused; id++) {
       await child.send(callOf(id, 'turns', { turns: 1 }))
       refused = 'error' in (await child.next())
@@ -321,7 +321,7 @@ describe('the end', () => {
     expect(await child.exit).toMatchObject({ code: 1, left: [] })
   })
 
-  test('of an empty input exits with 0 and says nothing', async () => {
+  test('of an empty input exits with 0 without output', async () => {
     const child = startChild('stdio-server.fixture.ts')
     child.process.stdin.end()
     expect(await child.exit).toMatchObject({ code: 0, left: [], stderr: '' })
@@ -333,15 +333,15 @@ test('two thousand calls in one burst are all answered', async () => {
   const pipe = pipeTo(server)
   const calls = 2000
   for (let id = 0; id < calls; id++) pipe.send(callOf(id, 'echo', { text: String(id) }))
-  const heard = new Map<unknown, unknown>()
-  while (heard.size < calls) {
+  const received = new Map<unknown, unknown>()
+  while (received.size < calls) {
     const answer = await pipe.next()
-    heard.set(answer['id'], textOf(answer))
+    received.set(answer['id'], textOf(answer))
   }
-  for (const [id, text] of heard) expect(text).toBe(String(id))
+  for (const [id, text] of received) expect(text).toBe(String(id))
 })
 
-test('past the limit requests are refused by their id, and pings, cancellations and answers are still taken', async () => {
+test('above the limit requests are refused by their id, and pings, cancellations and answers are still processed', async () => {
   const { server, runs } = createAttackedServer()
   const pipe = pipeTo(server, { maxInFlight: 3 })
   pipe.send({

@@ -1,4 +1,4 @@
-/** What no JSON can hold, from programs that call `handle` and from tools that throw or return anything at all. */
+/** Values that JSON cannot represent, from programs that call `handle` and from tools that throw or return anything. */
 
 import type { LogLine, Server } from 'sluice'
 import { defineServer, fail, RpcError, tool } from 'sluice'
@@ -13,7 +13,7 @@ import { checkAnswer } from './oracle.ts'
 const bug = (): never => {
   throw new TypeError(`${canary} in /srv/app/secret.ts`)
 }
-/** Throws whatever is done to it. */
+/** Throws on every access. */
 const poison = (target: object = {}): object =>
   new Proxy(target, { get: bug, has: bug, ownKeys: bug, getPrototypeOf: bug, getOwnPropertyDescriptor: bug })
 
@@ -29,7 +29,7 @@ test.each<readonly [string, unknown]>([
   ['a map', new Map()],
   ['bytes', new Uint8Array(8)],
   ['a circle', circle],
-  ['a list in a circle', [circle]],
+  ['a cyclic list', [circle]],
   ['no prototype', Object.assign(Object.create(null), { jsonrpc: '2.0', id: 1, method: 'ping' })],
   ['inherited members', Object.create({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } })],
   [
@@ -66,7 +66,7 @@ test.each<readonly [string, unknown]>([
     callOf(1, 'any', { value: Array.from({ length: 10_000 }).reduce((inner: unknown) => ({ inner }), 1) }),
   ],
   ['a BigInt in arguments', callOf(1, 'any', { value: 1n })],
-])('handle takes %s, and text too', async (_, message) => {
+])('handle accepts %s, and text too', async (_, message) => {
   const { server } = createAttackedServer()
   const answer = await server.handle(message)
   expect(answer).not.toBeNull()
@@ -104,8 +104,8 @@ const thrown: readonly (readonly [string, () => unknown])[] = [
     'an internal error with a cause',
     () => new RpcError('internalError', 'Internal error', { cause: new Error(canary) }),
   ],
-  ['that it was cancelled, though nobody did', () => new RpcError('cancelled', 'Cancelled')],
-  ['an abort, though nobody did', () => new DOMException(canary, 'AbortError')],
+  ['that it was cancelled, although it was not', () => new RpcError('cancelled', 'Cancelled')],
+  ['an abort, although there was none', () => new DOMException(canary, 'AbortError')],
   ['a failure for the model', () => fail('Only 3 seats are left')],
 ]
 
@@ -128,7 +128,7 @@ const throwing = (make: () => unknown, logger?: (line: LogLine) => void): Server
     logger ? { use: [log({ info: logger, warn: logger, error: logger })] } : {},
   )
 
-test.each(thrown)('a tool that throws %s is one error result, and what it threw stays inside', async (_, make) => {
+test.each(thrown)('a tool that throws %s is one error result, and the thrown text stays inside', async (_, make) => {
   const lines: LogLine[] = []
   const server = throwing(make, (line) => lines.push(line))
   for (const name of ['throws', 'rejects'])
@@ -138,11 +138,11 @@ test.each(thrown)('a tool that throws %s is one error result, and what it threw 
       checkAnswer(JSON.parse(text ?? 'null'), text ?? '')
       checkAnswer(await server.handle(message))
     }
-  // Every call has its line, whatever was thrown.
+  // Every call has its log line, whatever was thrown.
   expect(lines.filter(({ event }) => event !== 'refused')).toHaveLength(8)
 })
 
-test('with the codes of plain JSON-RPC nothing more gets out', async () => {
+test('the codes of plain JSON-RPC reveal nothing more', async () => {
   for (const [, make] of thrown) {
     const server = createServer(
       defineServer({
@@ -172,7 +172,7 @@ test.each<readonly [string, () => unknown]>([
   ['a circle', () => circle],
   ['an object with a BigInt', () => ({ n: 1n })],
   ['an object that throws when printed', () => ({ toJSON: bug })],
-  ['an object that prints as nothing', () => ({ toJSON: () => undefined })],
+  ['an object that serializes to nothing', () => ({ toJSON: () => undefined })],
   ['a poisoned object', () => poison()],
   ['a poisoned list', () => poison([])],
   ['content that is poisoned', () => ({ content: [poison()] })],
@@ -189,7 +189,7 @@ test.each<readonly [string, () => unknown]>([
     'a whole answer of its own',
     () => ({ content: [], jsonrpc: '1.0', id: 99, error: { code: 1, message: canary.slice(0, 3) } }),
   ],
-])('a tool that returns %s gets one answer out', async (_, make) => {
+])('a tool that returns %s gets exactly one answer', async (_, make) => {
   const server = createServer(
     defineServer({
       name: 'x',

@@ -1,4 +1,4 @@
-/** Errors of a tool that no code waits for, in a real process: they do not end it, and they are never silent. */
+/** Unhandled errors of a tool, in a real process: they do not end it, and they are never silent. */
 
 import { afterEach, expect, test } from 'vitest'
 import { callOf, headersFor } from '../kit/clients/valid-messages.ts'
@@ -23,7 +23,7 @@ async function open(
   }
 }
 
-test('an error left behind is logged with the name of its tool and counted, and serving goes on', async () => {
+test('an unhandled error is logged with the name of its tool and counted, and serving continues', async () => {
   const { child, url, call } = await open('serve')
   const strays = ['reject', 'later', 'timer', 'immediate', 'tick', 'not-an-error']
   for (const tool of strays) {
@@ -35,7 +35,7 @@ test('an error left behind is logged with the name of its tool and counted, and 
   expect(page).toMatch(new RegExp(`^sluice_stray_errors_total(\\{.*\\})? ${strays.length}$`, 'm'))
 })
 
-test('where the operator wants it, the process drains and ends with 1', async () => {
+test('if the operator chooses so, the process drains and exits with 1', async () => {
   const { child, call } = await open('end')
   expect(await call('timer')).toBe(200)
   expect(await child.next()).toMatchObject({

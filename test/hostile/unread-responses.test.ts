@@ -1,4 +1,6 @@
-/** Clients that ask for much and read nothing: what waits for them is bounded, and they are cut off by time. */
+/**
+ * Clients that request much and read nothing: what waits for them is bounded, and they are disconnected after a time.
+ */
 
 import type { Socket } from 'node:net'
 import { defineServer, tool } from 'sluice'
@@ -58,14 +60,14 @@ test('requests sent ahead are served as their answers are read', async () => {
   http.write(Buffer.concat(Array.from({ length: ahead }, () => toPost(port, JSON.stringify(call), headersFor(call)))))
   while (ran() === 0) await new Promise(setImmediate)
   for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate)
-  // As many as the kernel takes for a client that does not read, and one.
+  // As many as the kernel accepts for a client that does not read, and one.
   expect(ran()).toBeLessThan(ahead / 2)
   http.socket.resume()
   for (let answered = 0; answered < ahead; answered++) expect((await http.next()).status).toBe(200)
   expect(ran()).toBe(ahead)
 })
 
-test('a client that sends more requests ahead than anybody waits for is cut off', async () => {
+test('a client that sends too many requests ahead is disconnected', async () => {
   const { port, open } = await serve()
   const http = await open()
   http.socket.pause()
@@ -86,7 +88,7 @@ test('a client that sends more requests ahead than anybody waits for is cut off'
   expect(answered).toBeLessThan(20)
 })
 
-test('a client that does not read its answer is cut off after a while, and one that reads it slowly is not', async () => {
+test('a client that does not read its answer is disconnected after a while, and one that reads slowly is not', async () => {
   const { clock, port, open: connect, ran, node } = await serve()
   const connected = new Set<Socket>()
   node.on('connection', (socket: Socket) => {
@@ -102,7 +104,7 @@ test('a client that does not read its answer is cut off after a while, and one t
   }
   while (ran() < 2) await new Promise(setImmediate)
   for (let second = 0; second < 40; second++) {
-    // Half an answer every second: the kernel tells the other side only of larger steps.
+    // Half an answer every second, because the kernel reports only larger steps to the other side.
     const before = slow.socket.bytesRead
     slow.socket.resume()
     while (slow.socket.bytesRead < before + 500_000 && connected.size > 0) await new Promise(setImmediate)

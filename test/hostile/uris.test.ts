@@ -1,4 +1,6 @@
-/** What a URI may cost: a stranger's is never matched, a long one is refused, and a template reads only its own. */
+/**
+ * The cost of a URI: an anonymous caller's is never matched, a long one is refused, and a template reads only its own.
+ */
 
 import { authenticate, defineServer, resource } from 'sluice'
 import { createServer } from 'sluice/node'
@@ -57,7 +59,7 @@ describe.each(['resources/read', 'resources/subscribe'])('%s', (method) => {
     },
   )
 
-  test('a caller that is let in reaches the resource', async () => {
+  test('an authenticated caller reaches the resource', async () => {
     const { ask } = serving()
     expect(await ask(method, { uri: 'kind29://a/b' }, 'good')).toHaveProperty('result')
     expect(await ask(method, { uri: 'other://a/b' }, 'good')).toMatchObject({
@@ -88,7 +90,7 @@ test('a subscription to a URI of more than 4096 characters is refused', async ()
   expect(counts.matches).toBe(0)
 })
 
-/** What was percent-encoded while `work` ran. */
+/** Returns what was percent-encoded while `work` ran. */
 async function encodedBy(work: () => unknown): Promise<readonly string[]> {
   const encoded: string[] = []
   const original = globalThis.encodeURIComponent
@@ -104,14 +106,14 @@ async function encodedBy(work: () => unknown): Promise<readonly string[]> {
   return encoded
 }
 
-test('a template encodes no URI that does not begin with its own text', async () => {
+test('a template encodes no URI that does not start with its own prefix', async () => {
   const { match } = parseTemplate('note://{+path}')
   expect(await encodedBy(() => match(`other://${'ü'.repeat(100)}`))).toEqual([])
   // The template's own text may be kept encoded.
   expect(parseTemplate('note://über/{id}').match('note://über/1')).toEqual({ id: '1' })
 })
 
-test('a URI is encoded once to find its resource and once to read it, however many templates begin alike', async () => {
+test('a URI is encoded once to find its resource and once to read it, whatever the number of templates', async () => {
   const resources = Array.from({ length: 30 }, (_, at) =>
     resource({ uri: `note://{+path}/${at}`, name: `n${at}`, read: () => 'read' }),
   )

@@ -1,4 +1,4 @@
-/** What one wrong call may cost: schema libraries make an issue for every wrong value, so they see only a few. */
+/** The cost of one wrong call: schema libraries create an issue for every wrong value, so they see only a few. */
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
@@ -21,7 +21,7 @@ const jsonList = {
   },
 } as const
 
-/** A list of objects of two kinds, in the words of each library. */
+/** A list of objects of two kinds, in each library. */
 const schemas: readonly (readonly [library: string, schema: Schema])[] = [
   ['Zod', z.object({ list: z.array(z.union([z.object({ a: z.string() }), z.object({ b: z.number() })])) })],
   [
@@ -35,7 +35,7 @@ const schemas: readonly (readonly [library: string, schema: Schema])[] = [
 ]
 
 describe.each(schemas)('%s', (_, schema) => {
-  /** What the library made of the arguments it saw, call by call: how many issues. */
+  /** Counts the issues that the library created, call by call. */
   function serving() {
     const issues: number[] = []
     const seen: Schema = {
@@ -73,20 +73,20 @@ describe.each(schemas)('%s', (_, schema) => {
     for (const made of issues) expect(made).toBeLessThanOrEqual(100)
   })
 
-  test('a large call that is right runs', async () => {
+  test('a large valid call runs', async () => {
     const { issues, call } = serving()
     expect(await call(right)).toMatchObject({ isError: false })
     expect(issues).toEqual([0])
   })
 
-  test('a large call that is wrong in a few places is refused in the words of its library', async () => {
+  test('a large call with a few errors is refused with the texts of its library', async () => {
     const { issues, call } = serving()
     expect(await call(right.map((item, at) => (at % 1_000 === 0 ? {} : item)))).toMatchObject({ isError: true })
     expect(issues).toHaveLength(1)
   })
 })
 
-describe('what the published schema cannot say', () => {
+describe('constraints that the published schema cannot express', () => {
   const list = Array.from({ length: 9_000 }, () => 'x')
   async function checksOf(make: (isFit: (value: string) => boolean) => Schema): Promise<number> {
     let checks = 0
@@ -124,7 +124,7 @@ describe('what the published schema cannot say', () => {
   })
 })
 
-test('a large Valibot call that is right runs on what its schema makes of it', async () => {
+test('a large valid Valibot call runs on the output of its schema', async () => {
   const input = toStandardJsonSchema(v.object({ list: v.array(v.string()), more: v.optional(v.string(), 'filled in') }))
   const taking = tool({ name: 'take', description: 'Takes', input, run: ({ list, more }) => `${list.length} ${more}` })
   const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))
@@ -134,7 +134,7 @@ test('a large Valibot call that is right runs on what its schema makes of it', a
   })
 })
 
-test('a large Zod schema that checks asynchronously still does', async () => {
+test('a large Zod schema with asynchronous checks still runs them', async () => {
   const input = z.object({ list: z.array(z.string().refine(async (value) => value === 'right')) })
   const taking = tool({ name: 'take', description: 'Takes', input, run: () => 'taken' })
   const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))

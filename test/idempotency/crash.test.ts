@@ -1,4 +1,7 @@
-/** Real processes that really die: at every point between claim, effect and record there is never a second effect. */
+/**
+ * Real processes that are really killed: at every point between claim, effect and record there is never a second
+ * effect.
+ */
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { random } from '../../packages/sluice/src/stores/contract-keys.ts'
@@ -6,7 +9,7 @@ import type { WorkerFixture } from '../kit/processes/idempotency-workers.ts'
 import { createWorkerFixture, killRepeatedly } from '../kit/processes/idempotency-workers.ts'
 import { startPostgres } from '../kit/processes/postgres.ts'
 
-/** Past the deadline of whatever was started. */
+/** Past the deadline of every started call. */
 const later = 60_000
 
 let place: WorkerFixture
@@ -42,7 +45,7 @@ test.each([
   expect(effects()).toHaveLength(happened)
 })
 
-test('killed after the record and before the answer, the next process gives the answer', async () => {
+test('killed after the record and before the answer, the next process returns the answer', async () => {
   expect(await run(['k'], { point: 'after record' })).toMatchObject({ signal: 'SIGKILL', answers: [] })
   const { answers } = await run(['k'])
   expect(answers[0]?.said).toHaveProperty('content')
@@ -62,22 +65,22 @@ test.each([
   expect(effects()).toEqual(['k'])
 })
 
-test('four processes at once with the same keys: each key has its effect once, in one of them', async () => {
+test('four concurrent processes with the same keys: each key has its effect once, in one of them', async () => {
   const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
   const processes = await Promise.all([0, 1, 2, 3].map(() => run(keys)))
   expect([...effects()].sort()).toEqual([...keys].sort())
   const done = processes.flatMap(({ answers }) => answers.filter(({ said }) => said.content))
-  // Who ran it says so in the answer: whoever else has one has the same.
+  // The answer names the process that ran it, so all answers of a key are the same.
   expect(new Set(done.map((answer) => JSON.stringify(answer))).size).toBe(keys.length)
   const others = processes.flatMap(({ answers }) => answers.filter(({ said }) => !said.content))
   expect(new Set(others.map(({ said }) => said.state))).not.toContain('in doubt')
 })
 
-test('killed again and again under load: no effect twice, and no acknowledged answer lost', async () => {
+test('killed repeatedly under load: no effect twice, and no acknowledged answer lost', async () => {
   const below = random(1)
   const { acknowledged, doubtful, lost } = await killRepeatedly(5, 60, () => below(2 ** 31) / 2 ** 31)
   expect(lost).toEqual([])
-  // Some were answered and some were cut off: otherwise the kills came too late to say anything.
+  // Some were answered and some were interrupted; otherwise the kills came too late to prove anything.
   expect(acknowledged).toBeGreaterThan(0)
   expect(doubtful).toBeGreaterThan(0)
 }, 60_000)

@@ -1,4 +1,4 @@
-/** Arrays of messages: 2025-03-26 has them, nobody else does. */
+/** Arrays of messages, which only 2025-03-26 has. */
 
 import { defineServer, tool } from 'sluice'
 import { jsonSchema } from 'sluice/json-schema'
@@ -19,11 +19,11 @@ async function allOf(messages: AsyncIterable<unknown>): Promise<readonly unknown
 }
 
 interface Answer {
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status?: number
   readonly messages: readonly unknown[]
 }
-/** Sends a value as it is, and returns everything that came back for it. */
+/** Sends a value unchanged, and returns everything that came back for it. */
 type Say = (value: unknown) => Promise<Answer>
 
 const silent = { info() {}, warn() {}, error() {} }
@@ -40,7 +40,7 @@ const openers: { readonly [transport in 'stdio' | 'http']: (revision?: Revision)
   async stdio(revision) {
     const pipe = openPipe(createEverything())
     onTestFinished(() => pipe.close())
-    // A pipe does not say that there will be no answer; the answer to a later message does.
+    // A pipe does not signal the absence of an answer; the answer to a later message does.
     let fences = 0
     const say: Say = async (value) => {
       pipe.received.clear()
@@ -89,7 +89,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
     const say = await open('2025-03-26')
     expect(await say([initialized, initialized])).toEqual({ ...status(202), messages: [] })
   })
-  test('each element is answered for itself', async () => {
+  test('each element is answered separately', async () => {
     const say = await open('2025-03-26')
     const { messages } = await say([
       ping(1),
@@ -104,24 +104,24 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
       { jsonrpc: '2.0', error: expect.objectContaining({ code: -32600 }) },
     ])
   })
-  test('an empty batch is refused whole', async () => {
+  test('an empty batch is refused as a whole', async () => {
     const say = await open('2025-03-26')
     expect(await say([])).toEqual(refused)
   })
-  test('a handshake in a batch is refused whole, before and after the real one', async () => {
+  test('a handshake in a batch is refused as a whole, before and after the real one', async () => {
     const before = await open()
     expect(await before([initialize('2025-03-26'), ping(2)])).toEqual(refused)
     const after = await open('2025-03-26')
     expect(await after([ping(2), initialize('2025-03-26')])).toEqual(refused)
   })
-  test('a message of 2026-07-28 in a batch is refused whole', async () => {
+  test('a message of 2026-07-28 in a batch is refused as a whole', async () => {
     const say = await open('2025-03-26')
     expect(await say([ping(1), { ...ping(2), method: 'tools/list', params: { _meta: envelope({}) } }])).toEqual(refused)
   })
   test.each(legacy.filter((revision) => revision !== '2025-03-26'))('%s has no batches', async (revision) => {
     const say = await open(revision)
     expect(await say([ping(1)])).toEqual(refused)
-    // And the conversation goes on.
+    // The conversation continues.
     expect((await say(ping(2))).messages).toEqual([pong(2)])
   })
 })
@@ -147,8 +147,8 @@ test('2025-03-26 over HTTP may answer several questions in one batch', async () 
   expect(result).toMatchObject({ content: [{ text: '1 folders, a-model' }] })
 })
 
-/** One call works on, one takes longer than it may; both came in one batch. */
-test('over HTTP a call of a batch reports progress, and one that is overdue takes no other with it', async () => {
+/** One call keeps working, one exceeds its deadline; both came in one batch. */
+test('over HTTP a call of a batch reports progress, and one that times out does not affect the others', async () => {
   const input = jsonSchema({ type: 'object' })
   const reached = Promise.withResolvers<void>()
   const slow = tool({

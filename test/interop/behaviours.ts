@@ -1,6 +1,6 @@
 /**
- * What every official client must be able to do with a Sluice server, whichever era it speaks and over whichever
- * transport: the rows of the table in `official-clients.test.ts`.
+ * What every official client must be able to do with a Sluice server, in both eras and over every transport: the rows
+ * of the table in `official-clients.test.ts`.
  */
 
 import { expect } from 'vitest'
@@ -14,11 +14,11 @@ const text = (said: string): object => ({ content: [{ type: 'text', text: said }
 const base64 = Buffer.from(bytes).toString('base64')
 const namesOf = (entries: readonly Params[]): readonly unknown[] => entries.map(({ name }) => name)
 let keys = 0
-/** Behaviours share a server, so what they count and cancel has a name of its own. */
+/** Behaviours share a server, so their counters and cancellations have unique keys. */
 const newKey = (): string => `key-${++keys}`
 
 const meeting: { readonly [behaviour: string]: Behaviour } = {
-  async 'agrees on a revision and learns who serves'(peer) {
+  async 'negotiates a revision and learns the server info'(peer) {
     expect(peer.info).toMatchObject({ name: 'everything', version: '1.2.3', title: 'Everything', icons })
     expect(peer.instructions).toBe('Try one after the other')
     expect(peer.capabilities).toEqual({
@@ -62,8 +62,8 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
       expect.objectContaining({ type: 'resource_link', uri: 'note://linked', title: 'A linked note', icons }),
     ])
   },
-  async 'receives structured output, and holds it to the schema'(peer) {
-    // Having listed the tools, the clients check the results against the output schemas.
+  async 'receives structured output, and checks it against the schema'(peer) {
+    // After listing the tools, the clients check the results against the output schemas.
     await peer.list('tools')
     const structuredContent = { city: 'Oslo', celsius: 21.5, dry: true }
     expect(await peer.call('weather', { city: 'Oslo' })).toMatchObject({
@@ -71,7 +71,7 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
       content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
     })
   },
-  async 'receives structured output that is no object where the revision has it'(peer) {
+  async 'receives structured output that is not an object, if the revision has it'(peer) {
     await peer.list('tools')
     const result = await peer.call('numbers')
     expect(result).toMatchObject(text('[1,2,3]'))
@@ -80,18 +80,18 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
   async 'receives the failure of a tool as a result'(peer) {
     expect(await peer.call('refuse')).toMatchObject({ ...text('Only 3 seats are left'), isError: true })
   },
-  async 'learns nothing of a crash but a reference'(peer) {
+  async 'learns nothing of a crash except a reference'(peer) {
     const result = await peer.call('crash')
     expect(result).toMatchObject({ isError: true })
     expect(JSON.stringify(result)).toMatch(/Tool execution failed: crash\. Reference: [\w-]+/)
     expect(JSON.stringify(result)).not.toContain('hunter2')
   },
-  async 'receives no output that breaks its own schema'(peer) {
+  async 'receives no output that violates its own schema'(peer) {
     const result = await peer.call('broken_promise')
     expect(result).toMatchObject({ isError: true })
     expect(JSON.stringify(result)).not.toContain('internal detail')
   },
-  async 'receives refused arguments as a result the model can mend'(peer) {
+  async 'receives refused arguments as a result that the model can fix'(peer) {
     expect(await peer.call('say', { text: '' })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('Use at least 1 characters') }],
@@ -100,8 +100,8 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
   async 'is refused an unknown tool by a protocol error'(peer) {
     await expect(peer.call('nothing')).rejects.toMatchObject({ code: -32602 })
   },
-  async 'sends the headers a tool asks for'(peer) {
-    // The client learns of them from the list; a value outside ASCII travels encoded.
+  async 'sends the headers that a tool requires'(peer) {
+    // The client learns of them from the list; a value outside ASCII is sent encoded.
     await peer.list('tools')
     expect(await peer.call('route', { region: 'eu-west', hops: 2 })).toMatchObject(text('eu-west in 2'))
     expect(await peer.call('route', { region: 'Zürich' })).toMatchObject(text('Zürich in 0'))
@@ -109,7 +109,7 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
 }
 
 const following: { readonly [behaviour: string]: Behaviour } = {
-  async 'hears of progress'(peer) {
+  async 'receives progress'(peer) {
     const key = newKey()
     const heard: Params[] = []
     const onProgress = (progress: Params): void => {
@@ -123,7 +123,7 @@ const following: { readonly [behaviour: string]: Behaviour } = {
       { progress: 3, total: 3, message: 'step 3' },
     ])
   },
-  async 'hears log messages of the level it chose'(peer) {
+  async 'receives log messages of the chosen level'(peer) {
     await peer.setLogLevel('warning')
     peer.received.clear()
     await peer.call('log')
@@ -136,7 +136,7 @@ const following: { readonly [behaviour: string]: Behaviour } = {
   async 'comes back for an answer whose stream the server ended'(peer) {
     expect(await peer.call('detour')).toMatchObject(text('arrived'))
   },
-  async 'cancels a call, and the tool hears of it'(peer) {
+  async 'cancels a call, and the tool is notified'(peer) {
     const key = newKey()
     const abort = new AbortController()
     const call = peer.call(
@@ -195,9 +195,9 @@ const answering: { readonly [behaviour: string]: Behaviour } = {
       return { action: 'accept' }
     }
     const once = peer.call('sign', { key })
-    if (isModern(peer)) expect(await once).toMatchObject(text(`signed ${key}`))
+    if (isModern(peer) || peer.opensPages) expect(await once).toMatchObject(text(`signed ${key}`))
     else {
-      // 2025-11-25 is told to come back, by an error of its own.
+      // 2025-11-25 is told to come back, by a specific error.
       const elicitations = [{ mode: 'url', url: `https://example.com/sign/${key}`, elicitationId: `contract-${key}` }]
       await expect(once).rejects.toMatchObject({ code: -32042, data: { elicitations } })
       await finish()
@@ -254,7 +254,7 @@ const reading: { readonly [behaviour: string]: Behaviour } = {
       { uriTemplate: 'note://{year}/{slug}', title: 'Notes by year' },
     ])
   },
-  async 'reads text, bytes and what a template stands for'(peer) {
+  async "reads text, bytes and a template's resource"(peer) {
     expect(await peer.read('note://text')).toMatchObject({
       contents: [{ uri: 'note://text', mimeType: 'text/plain', text: 'Words', _meta: meta }],
     })
@@ -316,7 +316,7 @@ const reading: { readonly [behaviour: string]: Behaviour } = {
 }
 
 const subscribing: { readonly [behaviour: string]: Behaviour } = {
-  async 'hears of the resources it subscribed to, and of no others'(peer) {
+  async 'is notified of the resources it subscribed to, and of no others'(peer) {
     peer.received.clear()
     const watch = await peer.subscribe({ uris: ['note://watched'] })
     await peer.call('touch', { uri: 'note://text' })
@@ -327,7 +327,7 @@ const subscribing: { readonly [behaviour: string]: Behaviour } = {
     ])
     await watch.stop()
     peer.received.clear()
-    // What comes later shows that what would have come before did not.
+    // A later notification shows that an earlier one did not come.
     const other = await peer.subscribe({ uris: ['note://text'] })
     await peer.call('touch', { uri: 'note://watched' })
     await peer.call('touch', { uri: 'note://text' })
@@ -335,7 +335,7 @@ const subscribing: { readonly [behaviour: string]: Behaviour } = {
     expect(peer.received.all.map(({ params }) => params['uri'])).toEqual(['note://text'])
     await other.stop()
   },
-  async 'hears once that a list changed, and lists it anew'(peer) {
+  async 'is notified once that a list changed, and lists it anew'(peer) {
     peer.received.clear()
     const watch = await peer.subscribe({ lists: ['tools', 'prompts', 'resources'] })
     for (const list of ['tools', 'prompts', 'resources'] as const) {

@@ -1,4 +1,4 @@
-/** Which methods exist in which revision, and how what is missing is refused. */
+/** Which methods exist in which revision, and how missing ones are refused. */
 
 import { defineServer, tool } from 'sluice'
 import { createServer } from 'sluice/node'
@@ -15,7 +15,7 @@ import {
   resultOf,
 } from '../kit/clients/protocol.client.ts'
 
-/** With parameters that are in order, so that only the method itself can be refused. */
+/** With valid parameters, so that only the method itself can be refused. */
 const everywhere: readonly [method: string, params: Params][] = [
   ['tools/list', {}],
   ['tools/call', { name: 'say', arguments: { text: 'x' } }],
@@ -84,7 +84,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
   })
   test.each(nowhere)('%s exists nowhere', isRefused)
 
-  test('a resource that is not there has the code of its revision', async () => {
+  test('a missing resource has the code of its revision', async () => {
     for (const uri of ['note://nowhere', 'note://gone', 'note://2026/nothing'])
       expect(errorOf(await wire.send('resources/read', { uri }))).toMatchObject({
         code: revision === modern ? -32602 : -32002,
@@ -109,7 +109,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
     const result = resultOf(await callTool(wire, 'say', { text: 5 }))
     expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringContaining('text') }] })
   })
-  test('a call that is cancelled has no answer, and its tool hears of it', async () => {
+  test('a cancelled call has no answer, and its tool is notified', async () => {
     const call = wire.send(
       'tools/call',
       { name: 'slow', arguments: { key: 'k' } },
@@ -120,7 +120,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
     expect(resultOf(await callTool(wire, 'ended', { key: 'k' }))).toMatchObject({ content: [{ text: 'aborted k' }] })
     expect(await call).toBeNull()
   })
-  test('an id is in use while its call is under way, on one connection; text and number are two ids', async () => {
+  test('an id is in use while its call runs, on one connection; text and number are two ids', async () => {
     const slow = (id: Id, key: string): Promise<Params | null> =>
       wire.send('tools/call', { name: 'slow', arguments: { key } }, { id, meta: { progressToken: key } })
     const began = (token: string): Promise<Params> =>
@@ -146,14 +146,14 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       await wire.notify(method)
       expect(statusOf()).toBe(transport === 'http' ? 202 : undefined)
     }
-    // A request without an id would do something that nobody hears of: it does nothing.
+    // A request without an id would have an effect without an answer, so it does nothing.
     const heard = wire.received.all.length
     await wire.notify('tools/call', { name: 'change', arguments: { list: 'tools' } })
     expect(statusOf()).toBe(transport === 'http' ? 400 : undefined)
     await wire.send('tools/list')
     expect(wire.received.all).toHaveLength(heard)
   })
-  test('a cancellation of what is not under way is ignored', async () => {
+  test('a cancellation of a call that is not running is ignored', async () => {
     await wire.cancel('never')
     await wire.notify('notifications/cancelled', {})
     expect(resultOf(await wire.send('tools/list'))).toHaveProperty('tools')
@@ -176,7 +176,7 @@ describe.each([...legacy, modern] as const)('a server with one tool, on %s', (re
     'prompts/get',
     'completion/complete',
     'resources/subscribe',
-  ])('%s does not exist, since nothing of it was claimed', async (method) => {
+  ])('%s does not exist, because its capability was not declared', async (method) => {
     const wire = await openProtocolClient('memory', revision, { server: small() })
     expect(wire.handshake['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} })
     expect(errorOf(await wire.send(method))['code']).toBe(-32601)

@@ -1,6 +1,6 @@
 /**
- * What each revision may and may not see of one and the same server: a row per field, a column per revision, on every
- * transport. A field that slips through to an older client, or is lost on the way to a newer one, has a red cell.
+ * What each revision may see of one server: a row per field, a column per revision, on every transport. A field that
+ * leaks to an older client, or is lost for a newer one, is a failing cell.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ import {
 } from '../kit/clients/protocol.client.ts'
 import { annotations, bytes, icons, meta } from '../kit/servers/everything/content-tools.ts'
 
-/** Everything one client got to see. */
+/** Everything that one client saw. */
 interface Observed {
   readonly greeting: Params
   readonly info: Params
@@ -100,11 +100,11 @@ const lastModified = (owner: Params): unknown => objectAt(owner, 'annotations')[
 
 interface Row {
   readonly field: string
-  /** The first revision that has it; `undefined` for what every one has. */
+  /** The first revision that has it; `undefined` if all have it. */
   readonly since?: Revision
   readonly find: (seen: Observed) => unknown
   readonly is: unknown
-  /** What stands there before; nothing unless said. */
+  /** The value in earlier revisions; by default absent. */
   readonly before?: unknown
 }
 
@@ -235,7 +235,7 @@ const results: readonly Row[] = [
     is: [{ type: 'text', text: '{"city":"Oslo","celsius":21.5,"dry":true}' }],
   },
   {
-    field: 'structured content that is no object',
+    field: 'structured content that is not an object',
     since: modern,
     find: (seen) => seen.numbers['structuredContent'],
     is: [1, 2, 3],
@@ -334,7 +334,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
   test.each([...definitions, ...schemas, ...results])('$field', ({ since = '2024-11-05', find, is, before }) => {
     expect(find(seen)).toEqual(revision >= since ? is : before)
   })
-  test('says of every result what it is and who it is from, from 2026-07-28 on', () => {
+  test('every result has its type and its server, from 2026-07-28 on', () => {
     for (const result of seen.results)
       if (revision === modern) {
         expect(result).toMatchObject({
@@ -346,7 +346,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
         expect(result).not.toHaveProperty('_meta')
       }
   })
-  test('says of every list how long it may be kept, from 2026-07-28 on', () => {
+  test('every list says how long it may be cached, from 2026-07-28 on', () => {
     const lists = seen.results.filter((result) =>
       ['tools', 'prompts', 'resources', 'resourceTemplates'].some((list) => list in result),
     )
@@ -359,7 +359,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
         })
       else for (const member of ['ttlMs', 'cacheScope']) expect(list).not.toHaveProperty(member)
   })
-  test('names the capabilities the server has', () => {
+  test("the server's capabilities are named", () => {
     expect(seen.greeting['capabilities']).toMatchObject({
       tools: { listChanged: true },
       resources: { subscribe: true, listChanged: true },

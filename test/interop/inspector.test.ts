@@ -1,4 +1,4 @@
-/** The official Inspector's command line: what people reach for first when a server does not answer. */
+/** The official Inspector's command line, which people try first when a server does not answer. */
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -34,7 +34,7 @@ const table = (['http', 'stdio'] as const).flatMap((over) =>
 
 const rows: readonly { readonly does: string; readonly args: readonly string[]; readonly prints: object }[] = [
   {
-    // With `--strict` it also fails over schemas that some model or client cannot take.
+    // With `--strict` it also fails on schemas that some models or clients do not accept.
     does: 'lists all pages of the tools and finds no fault in their schemas',
     args: ['tools/list', '--strict'],
     prints: { tools: expect.arrayContaining([named('say'), named('weather'), named('change')]) },
@@ -66,7 +66,7 @@ describe.each(table)('the Inspector over $over, $era', ({ over, era }) => {
     over === 'http'
       ? ['--transport', 'http', '--server-url', serving.url]
       : ['--', process.execPath, program, '--stdio']
-  /** Its home is a folder of ours: it keeps a catalogue there. */
+  /** Its home is a folder of the test, because it stores a catalogue there. */
   async function inspect(args: readonly string[]): Promise<unknown> {
     const command = [inspector, '--cli', '--protocol-era', era, '--format', 'json', '--method', ...args, ...target()]
     const { stdout } = await run(process.execPath, command, { env: { ...process.env, HOME: home } })

@@ -1,4 +1,4 @@
-/** LangChain's MCP adapter, which many agents are built with: it finds every tool and reads every resource. */
+/** LangChain's MCP adapter, which many agents use: it finds every tool and reads every resource. */
 
 import { fileURLToPath } from 'node:url'
 import type { HttpServing } from 'sluice/node'
@@ -19,7 +19,7 @@ interface Client {
   close(): Promise<void>
 }
 
-/** The default. The adapter reads the first page alone, so every source must be on it. */
+/** The default. The adapter reads only the first page, so every source must be on it. */
 const pageSize = 500
 
 let serving: HttpServing
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => serving.close())
 
 const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
-const ways = {
+const transports = {
   http: () => ({ transport: 'http', url: serving.url }),
   stdio: () => ({
     transport: 'stdio',
@@ -40,7 +40,7 @@ const ways = {
   }),
 }
 
-describe.each(Object.entries(ways))('over %s', (_, connection) => {
+describe.each(Object.entries(transports))('over %s', (_, connection) => {
   function connect(): Client {
     const client = new adapter.MultiServerMCPClient({ mcpServers: { everything: connection() } })
     onTestFinished(() => client.close())
@@ -58,7 +58,7 @@ describe.each(Object.entries(ways))('over %s', (_, connection) => {
     const { everything = [] } = await client.listResources()
     const uris = everything.map(({ uri }) => uri)
     expect(uris).toEqual(expect.arrayContaining(['note://text', 'note://bytes', 'note://2026/world']))
-    // The one does not exist any more; the other asks a question, and the adapter has no answer.
+    // One does not exist any more; the other asks a question, which the adapter cannot answer.
     const readable = uris.filter((uri) => !['note://gone', 'note://locked'].includes(uri))
     for (const uri of readable) expect((await client.readResource('everything', uri))[0]?.uri).toBe(uri)
   })

@@ -22,7 +22,7 @@ const levelsOf = (wire: ProtocolClient): readonly unknown[] =>
 
 describe.each(transports)('over %s', (transport) => {
   describe.each(legacy)('%s', (revision) => {
-    test('a connection hears what is at its level or above, info unless it says so', async () => {
+    test('a connection receives messages at its level or above, by default info', async () => {
       const wire = await openProtocolClient(transport, revision)
       onTestFinished(() => wire.close())
       await callTool(wire, 'log')
@@ -41,7 +41,7 @@ describe.each(transports)('over %s', (transport) => {
         },
       ])
     })
-    test('a level nobody knows is refused, and the old one stands', async () => {
+    test('an unknown level is refused, and the earlier one stays', async () => {
       const wire = await openProtocolClient(transport, revision)
       onTestFinished(() => wire.close())
       await wire.send('logging/setLevel', { level: 'alert' })
@@ -60,13 +60,13 @@ describe.each(transports)('over %s', (transport) => {
         level === undefined ? {} : { meta: { [keys.logLevel]: level } },
       )
 
-    test('a request that names no level hears nothing', async () => {
+    test('a request without a level receives no messages', async () => {
       const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       resultOf(await log(wire))
       expect(wire.received.all).toEqual([])
     })
-    test.each(all)('a request that names %s hears that and above, and the next one nothing', async (level) => {
+    test.each(all)('a request with level %s receives that and above, and the next one nothing', async (level) => {
       const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       resultOf(await log(wire, level))
@@ -74,16 +74,16 @@ describe.each(transports)('over %s', (transport) => {
       resultOf(await log(wire))
       expect(levelsOf(wire)).toEqual(from(level))
     })
-    test('a level nobody knows is refused', async () => {
+    test('an unknown level is refused', async () => {
       const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       expect(errorOf(await log(wire, 'loud'))['code']).toBe(-32602)
     })
-    test('a subscription hears no log messages', async () => {
+    test('a subscription receives no log messages', async () => {
       const wire = await openProtocolClient(transport, modern)
       onTestFinished(() => wire.close())
       const meta = { [keys.logLevel]: 'debug' }
-      // It ends with the wire, in whatever way that transport ends.
+      // It ends with the connection, in the transport's own way.
       wire
         .send('subscriptions/listen', { notifications: { toolsListChanged: true } }, { id: 'l', meta })
         .catch(() => {})

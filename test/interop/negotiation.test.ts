@@ -1,4 +1,4 @@
-/** Which revision a conversation is held in, and that it stays that one. */
+/** Which revision a conversation uses, and that it does not change. */
 
 import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
@@ -41,7 +41,7 @@ function lineOf(channel: MessageChannel): Line {
   }
 }
 
-/** A connection on which nothing was said yet. */
+/** A connection without any messages. */
 const bare: { readonly [transport in Transport]: (server: Server) => Promise<Line> } = {
   async memory(server) {
     const connection = connect(server, { send: () => {} })
@@ -78,18 +78,18 @@ const clientInfo = { name: 'bare', version: '1' }
 describe.each(transports)('over %s', (transport) => {
   const open = (): Promise<Line> => bare[transport](createEverything())
 
-  test.each(legacy)('%s is agreed on by the client that asks for it', async (protocolVersion) => {
+  test.each(legacy)('%s is negotiated by the client that requests it', async (protocolVersion) => {
     const { ask } = await open()
     const answer = resultOf(await ask(initialize({ protocolVersion, capabilities: {}, clientInfo })))
     expect(answer['protocolVersion']).toBe(protocolVersion)
   })
   test.each([
-    ['a revision nobody knows', '1999-01-01', '2025-11-25'],
-    ['one that is still to come', '2099-01-01', '2025-11-25'],
+    ['an unknown revision', '1999-01-01', '2025-11-25'],
+    ['a future revision', '2099-01-01', '2025-11-25'],
     ['2026-07-28, which has no handshake', modern, '2025-11-25'],
     ['no revision at all', undefined, '2024-11-05'],
-    ['a revision that is no text', 20251125, '2025-11-25'],
-  ])('a client that asks for %s gets one it can go on with', async (_what, protocolVersion, agreed) => {
+    ['a revision that is not text', 20251125, '2025-11-25'],
+  ])('a client that requests %s gets one it can use', async (_what, protocolVersion, agreed) => {
     const { ask } = await open()
     const params = { ...(protocolVersion !== undefined && { protocolVersion }), capabilities: {}, clientInfo }
     expect(resultOf(await ask(initialize(params)))['protocolVersion']).toBe(agreed)
@@ -99,14 +99,14 @@ describe.each(transports)('over %s', (transport) => {
     expect('annotations' in weather).toBe(agreed !== '2024-11-05')
     expect('icons' in weather).toBe(agreed === '2025-11-25')
   })
-  test('a modern envelope around initialize finds no such method', async () => {
+  test('initialize in a modern envelope is an unknown method', async () => {
     const { ask, status } = await open()
     const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { _meta: envelope({}) } }
-    // Over HTTP the headers must fit, else they are what is refused.
+    // Over HTTP the headers must match; otherwise they are refused first.
     expect(errorOf(await ask(message))['code']).toBe(transport === 'http' ? -32020 : -32601)
     expect(status()).toBe(transport === 'http' ? 400 : undefined)
   })
-  test('an envelope that names a legacy revision is told what there is', async () => {
+  test('an envelope with a legacy revision is told the supported ones', async () => {
     const server = createEverything()
     const { ask, status } = await bare[transport](server)
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: envelope({}, '2025-11-25') } }
@@ -114,7 +114,7 @@ describe.each(transports)('over %s', (transport) => {
     if (transport === 'http') expect([error['code'], status()]).toEqual([-32020, 400])
     else expect(error).toMatchObject({ code: -32022, data: { supported: [modern], requested: '2025-11-25' } })
   })
-  test('asking what there is does not decide the era', async () => {
+  test('server/discover does not decide the era', async () => {
     const { ask } = await open()
     const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: envelope({}) } }
     expect(resultOf(await ask(discover))).toMatchObject({ supportedVersions: [modern], resultType: 'complete' })
@@ -123,7 +123,7 @@ describe.each(transports)('over %s', (transport) => {
     expect(resultOf(await ask({ ...discover, id: 3 }))).toMatchObject({ supportedVersions: [modern] })
     expect(resultOf(await ask({ jsonrpc: '2.0', id: 4, method: 'ping' }))).toEqual({})
   })
-  test('an envelope that lacks what every request must carry never counts as a legacy request', async () => {
+  test('an envelope without a required member never counts as a legacy request', async () => {
     const { ask, status } = await open()
     for (const lost of [
       { 'io.modelcontextprotocol/clientCapabilities': undefined },
@@ -162,11 +162,11 @@ describe('the headers of HTTP', () => {
     objectAt((await response.json()) as Params, 'error')['code'],
   ]
 
-  test('initialize in a modern envelope, with its headers, finds no such method', async () => {
+  test('initialize in a modern envelope, with its headers, is an unknown method', async () => {
     const message = { ...discover, method: 'initialize' }
     expect(await refusal(await post(await served(), message, modernHeaders(message)))).toEqual([404, -32601])
   })
-  test('a version both in header and body that nobody serves is named as such', async () => {
+  test('an unsupported version in header and body is named as such', async () => {
     const message = { ...discover, params: { _meta: envelope({}, '2031-01-01') } }
     const headers = { ...modernHeaders(message), 'mcp-protocol-version': '2031-01-01' }
     const response = await post(await served(), message, headers)
@@ -194,7 +194,7 @@ describe('the headers of HTTP', () => {
     ['a response', 'POST', { jsonrpc: '2.0', id: 'sluice-1', result: {} }],
     ['a stream', 'GET', undefined],
     ['the end', 'DELETE', undefined],
-  ])('%s of a session, in a version nobody serves, is refused', async (_what, method, message) => {
+  ])('%s of a session, in an unsupported version, is refused', async (_what, method, message) => {
     const wire = await openHttp(createEverything(), { revision: '2025-06-18', capabilities: {} })
     onTestFinished(() => wire.close())
     const headers = { ...jsonHeaders, ...wire.session, 'mcp-protocol-version': '1999-01-01' }

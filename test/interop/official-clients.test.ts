@@ -1,4 +1,4 @@
-/** The official clients, over every transport, on every behaviour: one table without holes. */
+/** The official clients and ours, over every transport, on every behaviour: one complete table. */
 
 import { fileURLToPath } from 'node:url'
 import type { HttpServing } from 'sluice/node'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { OfficialClient, ServerLocation } from '../kit/clients/official.client.ts'
 import { connectV1 } from '../kit/clients/official-v1.client.ts'
 import { connectV2 } from '../kit/clients/official-v2.client.ts'
+import { connectSluice } from '../kit/clients/sluice.client.ts'
 import { createEverything } from '../kit/servers/everything.fixture.ts'
 import { behaviours } from './behaviours.ts'
 
@@ -18,6 +19,8 @@ const clients: {
   'v2, 2026-07-28': { connect: (place) => connectV2(place, { pin: '2026-07-28' }), revision: '2026-07-28' },
   'v2, legacy': { connect: (place) => connectV2(place, 'legacy'), revision: '2025-11-25' },
   v1: { connect: connectV1, revision: '2025-11-25' },
+  'sluice, 2026-07-28': { connect: (place) => connectSluice(place, '2026-07-28'), revision: '2026-07-28' },
+  'sluice, legacy': { connect: (place) => connectSluice(place, '2025-11-25'), revision: '2025-11-25' },
 }
 const program = fileURLToPath(new URL('../kit/servers/everything.fixture.ts', import.meta.url))
 const piped: ServerLocation = { transport: 'stdio', command: process.execPath, args: [program, '--stdio'] }
@@ -25,7 +28,7 @@ const piped: ServerLocation = { transport: 'stdio', command: process.execPath, a
 const transports = ['http', 'stdio', 'sse', 'websocket'] as const
 const table = Object.entries(clients).flatMap(([name, client]) => transports.map((over) => ({ name, over, ...client })))
 
-/** Where a transport is, beside the endpoint. */
+/** The address of a transport, from that of the endpoint. */
 const beside: { readonly [over: string]: (url: string) => string } = {
   http: (url) => url,
   sse: (url) => url.replace(/mcp$/, 'sse'),
@@ -62,14 +65,14 @@ describe.each(table)('$name over $over', ({ over, connect, revision }) => {
     await other.endSession()
     if (hasSession && serving) expect(await statusOfSession(serving.url, sessionId)).toBe(404)
     await other.close()
-    // The pipe is closed and nothing had to be killed: the process ends by itself.
+    // The pipe is closed and nothing had to be killed: the process exits by itself.
     if (pid !== undefined) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-    // Nobody else is hurt.
+    // Other clients are not affected.
     expect(await peer.call('say', { text: 'hello' })).toMatchObject({ isError: false })
   })
 })
 
-test.each(['http', 'stdio'] as const)('v2 that finds out by itself takes the newest revision over %s', async (over) => {
+test.each(['http', 'stdio'] as const)('v2 that negotiates by itself uses the newest revision over %s', async (over) => {
   const serving = over === 'http' ? await serveHttp(createEverything(), { port: 0 }) : undefined
   const peer = await connectV2(serving ? { transport: 'http', url: serving.url } : piped, 'auto')
   onTestFinished(async () => {
@@ -80,7 +83,7 @@ test.each(['http', 'stdio'] as const)('v2 that finds out by itself takes the new
   expect(await peer.call('say', { text: 'hello' })).toMatchObject({ isError: false })
 })
 
-test('a subscriber of 2026-07-28 is told when the server closes', async () => {
+test('a subscriber of 2026-07-28 is notified when the server closes', async () => {
   const serving = await serveHttp(createEverything(), { port: 0 })
   const peer = await connectV2({ transport: 'http', url: serving.url }, { pin: '2026-07-28' })
   onTestFinished(() => peer.close())
@@ -89,7 +92,7 @@ test('a subscriber of 2026-07-28 is told when the server closes', async () => {
   expect(await ended).toBe('graceful')
 })
 
-test('a subscriber of 2026-07-28 over a pipe is told when the process is asked to end', async () => {
+test('a subscriber of 2026-07-28 over stdio is notified when the process is asked to end', async () => {
   const peer = await connectV2(piped, { pin: '2026-07-28' })
   onTestFinished(() => peer.close())
   const { ended } = await peer.subscribe({ lists: ['tools'] })

@@ -1,4 +1,4 @@
-/** Lists a page at a time, in every revision: nothing twice, nothing lost. */
+/** Lists one page at a time, in every revision: nothing twice, nothing lost. */
 
 import type { Server } from 'sluice'
 import { defineServer, prompt, resource, tool } from 'sluice'
@@ -66,13 +66,13 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       Array.from({ length: 11 }, (_, index) => `n${index}`),
     )
     for (const page of pages.slice(0, -1)) expect(page['nextCursor']).toEqual(expect.any(String))
-    // All pages of one list may be shared alike.
+    // All pages of one list may be cached alike.
     expect(new Set(pages.map((page) => page['cacheScope']))).toEqual(
       new Set([revision === modern ? 'public' : undefined]),
     )
     expect(await pagesOf(wire, method)).toEqual(pages)
   })
-  test('a cursor that is not ours, or of another list, is refused', async () => {
+  test('a foreign cursor, or one of another list, is refused', async () => {
     const wire = await wired(numbered())
     const ours = resultOf(await wire.send('tools/list'))['nextCursor']
     for (const [method] of lists)
@@ -87,7 +87,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       ])
         expect([method, cursor, errorOf(await wire.send(method, { cursor }))['code']]).toEqual([method, cursor, -32602])
   })
-  test('what templates list fills the pages after what is fixed', async () => {
+  test('the resources of templates come on the pages after the fixed ones', async () => {
     const wire = await wired(createEverything())
     const pages = await pagesOf(wire, 'resources/list')
     expect(pages.map((page) => listAt(page, 'resources').map(({ uri }) => uri))).toEqual([
@@ -98,7 +98,7 @@ describe.each(matrix)('$revision over $transport', ({ transport, revision }) => 
       new Set([revision === modern ? 'private' : undefined]),
     )
   })
-  test('a list that changes between two pages goes on where it was', async () => {
+  test('a list that changes between two pages continues at its position', async () => {
     const wire = await wired(createEverything())
     const { nextCursor: cursor } = resultOf(await wire.send('tools/list'))
     await callTool(wire, 'change', { list: 'tools' })

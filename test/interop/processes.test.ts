@@ -1,4 +1,4 @@
-/** The fixture as a program of its own, on the build: how it begins, what it writes and how it ends. */
+/** The fixture as a separate program, on the build: its start, its output and its end. */
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -37,48 +37,53 @@ const idOf = (line: string): unknown => {
 }
 
 describe('over a pipe', () => {
-  const tell = ({ child }: Program, message: unknown): boolean =>
+  const write = ({ child }: Program, message: unknown): boolean =>
     child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
 
-  test('it answers, and ends well with its input', async () => {
+  test('it answers, and exits normally with its input', async () => {
     const running = start('--stdio')
-    tell(running, discover)
+    write(running, discover)
     await running.lines.next((line) => idOf(line) === 'd')
     running.child.stdin.end()
     expect(await running.exit).toBe(0)
   })
-  test('what was asked last is answered before it ends', async () => {
+  test('the last request is answered before it exits', async () => {
     const running = start('--stdio')
-    tell(running, discover)
+    write(running, discover)
     running.child.stdin.end(`${JSON.stringify({ ...discover, id: 'last' })}\r\n`)
     expect(await running.exit).toBe(0)
     expect(running.lines.all.map(idOf)).toEqual(['d', 'last'])
   })
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it well', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it normally', async (signal) => {
     const running = start('--stdio')
-    tell(running, discover)
+    write(running, discover)
     await running.lines.next((line) => idOf(line) === 'd')
     running.child.kill(signal)
     expect(await running.exit).toBe(0)
   })
-  test('what is no message is refused without an id, and the next one is served', async () => {
+  test('an invalid message is refused without an id, and the next one is served', async () => {
     const running = start('--stdio')
-    tell(running, '{"jsonrpc":"2.0",')
-    tell(running, '')
-    tell(running, discover)
+    write(running, '{"jsonrpc":"2.0",')
+    write(running, '')
+    write(running, discover)
     await running.lines.next((line) => idOf(line) === 'd')
     const [refusal, ...others] = running.lines.all.map((line) => JSON.parse(line))
     expect(refusal).toMatchObject({ jsonrpc: '2.0', error: { code: -32700 } })
     expect(refusal).not.toHaveProperty('id')
     expect(others).toHaveLength(1)
   })
-  test('both eras may speak on one pipe', async () => {
+  test('both eras may use one pipe', async () => {
     const running = start('--stdio')
-    tell(running, discover)
+    write(running, discover)
     const params = toInitialize({ revision: '2024-11-05', capabilities: allCapabilities })
-    tell(running, { jsonrpc: '2.0', id: 'i', method: 'initialize', params })
-    tell(running, { jsonrpc: '2.0', id: 'old', method: 'tools/call', params: { name: 'numbers' } })
-    tell(running, { jsonrpc: '2.0', id: 'new', method: 'tools/call', params: { name: 'numbers', _meta: envelope({}) } })
+    write(running, { jsonrpc: '2.0', id: 'i', method: 'initialize', params })
+    write(running, { jsonrpc: '2.0', id: 'old', method: 'tools/call', params: { name: 'numbers' } })
+    write(running, {
+      jsonrpc: '2.0',
+      id: 'new',
+      method: 'tools/call',
+      params: { name: 'numbers', _meta: envelope({}) },
+    })
     for (const id of ['d', 'i', 'old', 'new']) await running.lines.next((line) => idOf(line) === id)
     const answers = Object.fromEntries(running.lines.all.map((line) => [idOf(line), JSON.parse(line).result]))
     expect(answers['i']).toMatchObject({ protocolVersion: '2024-11-05' })
@@ -87,7 +92,7 @@ describe('over a pipe', () => {
   })
 })
 
-test('over HTTP it prints where it is and serves both eras there', async () => {
+test('over HTTP it prints its address and serves both eras there', async () => {
   const { lines } = start()
   const url = await lines.next(() => true)
   const modern = await post(url, discover, modernHeaders(discover))

@@ -1,4 +1,4 @@
-/** What a tool asks for reaches the client in the way of its revision, and comes back; the tool runs once. */
+/** A tool's questions reach the client in the form of its revision, and the answers come back; the tool runs once. */
 
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -38,7 +38,7 @@ const elicitation = (revision: Revision): 'none' | 'form' | 'url' =>
 
 interface Conversation {
   readonly wire: ProtocolClient
-  /** Questions in the order they came, whatever form they had. */
+  /** Questions in order of arrival, in whatever form. */
   readonly asked: readonly [method: string, params: Params][]
   call(name: string, args?: Params): Promise<Params | null>
 }
@@ -63,7 +63,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
   const { transport, revision } = cell
   const hasForms = elicitation(revision) !== 'none'
 
-  test('a form is asked where the revision has forms', async () => {
+  test('a form is sent if the revision has forms', async () => {
     const { asked, call } = await openConversation(cell, () => trip)
     const result = resultOf(await call('book'))
     if (elicitation(revision) === 'none') {
@@ -75,7 +75,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
       return
     }
     expect(result).toMatchObject({ isError: false, ...text('3 seats, soup, window: false') })
-    // Before 2025-11-25 there were no modes, and only switches had defaults.
+    // Before 2025-11-25 there were no modes, and only booleans had defaults.
     const rich = revision >= '2025-11-25'
     expect(asked).toEqual([
       [
@@ -100,7 +100,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     const { call } = await openConversation(cell, () => ({ action }))
     expect(resultOf(await call('book'))).toMatchObject({ isError: true })
   })
-  test.runIf(hasForms)('a form that was filled in wrongly is asked again', async () => {
+  test.runIf(hasForms)('an invalid form answer is asked again', async () => {
     let tries = 0
     const { asked, call } = await openConversation(cell, () =>
       ++tries === 1 ? { action: 'accept', content: { seats: 99 } } : trip,
@@ -108,7 +108,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     expect(resultOf(await call('book'))).toMatchObject(text('3 seats, soup, window: false'))
     expect(asked).toHaveLength(2)
   })
-  test.runIf(hasForms)('choices have names in the way of the revision', async () => {
+  test.runIf(hasForms)('choices have names in the form of the revision', async () => {
     const { asked, call } = await openConversation(cell, (_method, { message }) => ({
       action: 'accept',
       content: message === 'Which color?' ? { color: '#0f0' } : { colors: ['#f00', '#0f0'] },
@@ -128,7 +128,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
       expect(asked[1]?.[1]).toMatchObject({ requestedSchema: { properties: { colors } } })
     } else expect(many).toMatchObject({ isError: true })
   })
-  test('a page is asked for where the revision has pages, by name where it wants one', async () => {
+  test('a page is requested if the revision has pages, by id if it requires one', async () => {
     const { asked, call } = await openConversation(cell, () => ({ action: 'accept' }))
     const result = resultOf(await call('open_page'))
     if (elicitation(revision) !== 'url') {
@@ -148,7 +148,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
       ],
     ])
   })
-  test('what must be finished on a page is told in the way of the revision', async () => {
+  test('a task on a page is reported in the form of the revision', async () => {
     const { wire, asked, call } = await openConversation(cell, async () => {
       await callTool(wire, 'finish_signing', { key: 'k' })
       return { action: 'accept' }
@@ -170,7 +170,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
         ...text('Sign the contract: https://example.com/sign/k'),
       })
   })
-  test.runIf(revision === modern)('a page that must be visited may be declined', async () => {
+  test.runIf(revision === modern)('a required page may be declined', async () => {
     const { asked, call } = await openConversation(cell, () => ({ action: 'decline' }))
     expect(resultOf(await call('sign', { key: 'k' }))).toMatchObject({ isError: true, ...text('The person declined.') })
     expect(asked).toHaveLength(1)
@@ -191,7 +191,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
       ],
     ])
   })
-  test('a model that said nothing is asked again', async () => {
+  test('an empty answer of the model is asked again', async () => {
     let tries = 0
     const { call } = await openConversation(cell, (method) =>
       ++tries === 1 ? { role: 'assistant', model: 'm', content: null } : answers[method],
@@ -199,17 +199,17 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     expect(resultOf(await call('summarize', { text: 'Long' }))).toMatchObject({ isError: false })
     expect(tries).toBe(2)
   })
-  test('the roots are asked for', async () => {
+  test('the roots are requested', async () => {
     const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('folders'))).toMatchObject(text('file:///a file:///b'))
     expect(asked.map(([method]) => method)).toEqual(['roots/list'])
   })
-  test('two things are asked at once', async () => {
+  test('two questions are asked at once', async () => {
     const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('both'))).toMatchObject(text('2 folders, a-model'))
     expect(asked.map(([method]) => method).sort()).toEqual(['roots/list', 'sampling/createMessage'])
   })
-  test('however many rounds it takes, the tool runs once', async () => {
+  test('whatever the number of rounds, the tool runs once', async () => {
     const { asked, call } = await openConversation(cell, (method) => answers[method])
     expect(resultOf(await call('survey', { key: 'k' }))).toMatchObject(text('2 folders, a-model, run 1'))
     expect(asked.map(([method]) => method)).toEqual(['roots/list', 'sampling/createMessage'])
@@ -217,7 +217,7 @@ describe.each(matrix)('$revision over $transport', (cell) => {
     expect(JSON.stringify(asked[1])).toContain('file:///a')
     expect(resultOf(await call('runs', { key: 'k' }))).toMatchObject(text('1'))
   })
-  test('a client that cannot be asked is not asked', async () => {
+  test('a client without the capability is not asked', async () => {
     const { wire, asked, call } = await openConversation(cell, (method) => answers[method], { capabilities: {} })
     for (const [tool, needs] of [
       ['summarize', { sampling: {} }],
@@ -251,7 +251,7 @@ describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ tran
         ...text('The client refused roots/list: Not supported'),
       })
     })
-    test('a call that is cancelled takes its question back', async () => {
+    test('a cancelled call withdraws its question', async () => {
       const never = new Promise<never>(() => {})
       const { wire } = await openConversation(cell, () => never)
       const response = wire.send('tools/call', { name: 'folders' }, { id: 'asking' })
@@ -261,7 +261,7 @@ describe.each(legacy.flatMap((revision) => transports.map((transport) => ({ tran
       expect(taken['params']).toMatchObject({ requestId: question['id'] })
       expect(await response).toBeNull()
     })
-    test('a question nobody answers in time is given up', async () => {
+    test('a question that is not answered in time is dropped', async () => {
       const never = new Promise<never>(() => {})
       const clock = fakeClock()
       const server = createEverything({ clock, answerWithinMs: 60_000 })
@@ -293,7 +293,7 @@ describe('over HTTP', () => {
       seen.push(message['method'] ?? message['id'])
       if (message['method'] === 'roots/list') {
         const response = { jsonrpc: '2.0', id: message['id'], result: answers['roots/list'] }
-        // Nobody asked this on another session, or under another id.
+        // No question is open in another session, or under another id.
         expect((await post(url, { ...response, id: 'sluice-99' }, session)).status).toBe(400)
         const stranger = await post(url, {
           jsonrpc: '2.0',
@@ -304,7 +304,7 @@ describe('over HTTP', () => {
         const foreign = { 'mcp-session-id': stranger.headers.get('mcp-session-id') ?? '' }
         expect((await post(url, response, foreign)).status).toBe(400)
         expect((await post(url, response, session)).status).toBe(202)
-        // It was answered once; a second answer finds nobody.
+        // It was answered once; a second answer matches no pending request.
         expect((await post(url, response, session)).status).toBe(400)
       }
     }

@@ -1,4 +1,4 @@
-/** What travels through a client of 2026-07-28 between two rounds comes back as it left, or not at all. */
+/** State that travels through a client of 2026-07-28 between two rounds comes back unchanged, or is refused. */
 
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -41,14 +41,14 @@ describe.each(transports)('over %s', (transport) => {
     const third = await plan(wire, { inputResponses: when, requestState: stateOf(second) })
     expect(resultOf(third)).toMatchObject({ resultType: 'complete', content: [{ text: 'Oslo on Monday, run 1' }] })
   })
-  test('each character of it, changed, is refused', async () => {
+  test('each changed character is refused', async () => {
     const wire = await wired()
     const second = await plan(wire, { inputResponses: where, requestState: stateOf(await plan(wire, {})) })
     const state = stateOf(second)
     expect(state).toMatch(/^[\w-]+\.[\w-]+$/)
     for (let at = 0; at < state.length; at++) {
       const place = base64url.indexOf(state.charAt(at))
-      // The neighbour differs in the last bit alone; a dot becomes a letter.
+      // The neighbour differs in the last bit only; a dot becomes a letter.
       const changed = place === -1 ? 'A' : base64url.charAt(place ^ 1)
       const requestState = `${state.slice(0, at)}${changed}${state.slice(at + 1)}`
       expect(errorOf(await plan(wire, { inputResponses: when, requestState }))).toMatchObject(refused)
@@ -56,7 +56,7 @@ describe.each(transports)('over %s', (transport) => {
     expect(await runs(wire)).toEqual(never)
     expect(resultOf(await plan(wire, { inputResponses: when, requestState: state }))).toMatchObject({ isError: false })
   })
-  test('cut short, made longer, empty, or no text: all are refused', async () => {
+  test('truncated, extended, empty or not text: all are refused', async () => {
     const wire = await wired()
     const state = stateOf(await plan(wire, { inputResponses: where, requestState: stateOf(await plan(wire, {})) }))
     const [iv = '', sealed = ''] = state.split('.')
@@ -95,7 +95,7 @@ describe.each(transports)('over %s', (transport) => {
     })
     expect(errorOf(await plan(wire, { inputResponses: where, requestState }, { key: 'K' }))).toMatchObject(refused)
   })
-  test('of a server with another secret it is refused, of one with the same it is taken', async () => {
+  test('state of a server with another secret is refused, of one with the same secret accepted', async () => {
     const secret = 'a secret that is long enough'
     const one = await wired(createEverything({ secret }))
     const two = await wired(createEverything({ secret }))
@@ -118,14 +118,15 @@ describe.each(transports)('over %s', (transport) => {
     await clock.advance(1)
     expect(errorOf(await plan(wire, { inputResponses: where, requestState }))).toMatchObject(refused)
   })
-  test('answers without it start over, and answers nobody asked for are ignored', async () => {
+  test('answers without it start over, and unrequested answers are ignored', async () => {
     const wire = await wired()
-    // The first answer is there, so only the second is asked for; but what was not asked yet is not taken.
+    // The first answer is there, so only the second question is asked; an answer to a question that was not asked is
+    // ignored.
     const early = resultOf(await plan(wire, { inputResponses: { ...when, other: { action: 'accept' } } }))
     expect(Object.keys(Object(early['inputRequests']))).toEqual(['where'])
     expect(await runs(wire)).toEqual(never)
   })
-  test('answers that are none are asked for again, and answers that are no object are refused', async () => {
+  test('invalid answers are asked for again, and answers that are not an object are refused', async () => {
     const wire = await wired()
     const requestState = stateOf(await plan(wire, {}))
     for (const answer of [7, null, {}, { action: 'perhaps' }, { action: 'accept', content: { city: 'x' } }])

@@ -1,4 +1,4 @@
-/** Sessions of the earlier revisions over HTTP: their streams, what is fetched again, and their end. */
+/** Sessions of the earlier revisions over HTTP: their streams, resumption, and their end. */
 
 import type { ServeHttpOptions } from 'sluice/node'
 import { serveHttp, sessions } from 'sluice/node'
@@ -49,7 +49,7 @@ const call = (name: string, args: Params, more: Params = {}): Params => ({
 })
 const ping: Params = { jsonrpc: '2.0', id: 'ping', method: 'ping' }
 const methodOf = ({ data }: ServerEvent): unknown => (data ? JSON.parse(data).method : undefined)
-/** The next event that carries a message; priming events are left out. */
+/** Returns the next event with a message; priming events are skipped. */
 async function nextOf(events: AsyncGenerator<ServerEvent>): Promise<ServerEvent> {
   for (;;) {
     const { value, done } = await events.next()
@@ -59,13 +59,13 @@ async function nextOf(events: AsyncGenerator<ServerEvent>): Promise<ServerEvent>
 }
 
 describe.each(legacy)('%s', (revision) => {
-  test('a handshake opens a session with an id that fits a header', async () => {
+  test('a handshake opens a session with an id that fits into a header', async () => {
     const { url } = await served()
     const [one, two] = [await begin(url, revision), await begin(url, revision)]
     expect(one['mcp-session-id']).toMatch(/^[\x21-\x7e]{22,}$/)
     expect(one['mcp-session-id']).not.toBe(two['mcp-session-id'])
   })
-  test('a message without a session, or of one that is over, is refused', async () => {
+  test('a message without a session, or of an ended one, is refused', async () => {
     const { url } = await served()
     const session = await begin(url, revision)
     expect((await post(url, ping)).status).toBe(400)
@@ -85,20 +85,20 @@ describe.each(legacy)('%s', (revision) => {
     const events = eventsOf(running)
     expect(methodOf(await nextOf(events))).toBe('notifications/progress')
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(204)
-    // Both streams end by themselves, and without an answer.
+    // Both streams end by themselves, without an answer.
     expect((await events.next()).done).toBe(true)
     expect((await eventsOf(standing.response).next()).done).toBe(true)
     const ended = await post(url, call('ended', { key: 'k' }), other)
     expect(await ended.json()).toMatchObject({ result: { content: [{ text: 'aborted k' }] } })
   })
-  test('the standing stream hears of a change exactly once', async () => {
+  test('the standalone stream receives a change exactly once', async () => {
     const { url, server } = await served()
     const session = await begin(url, revision)
     const { response } = await get(url, session)
     expect(isStream(response)).toBe(true)
     expect(response.headers.get('cache-control')).toBe('no-cache')
     const events = eventsOf(response)
-    // A call's own stream does not hear of it.
+    // The stream of a call does not receive it.
     const done = await post(url, call('change', { list: 'tools' }), session)
     expect(isStream(done)).toBe(false)
     await post(url, call('change', { list: 'prompts' }), session)
@@ -108,7 +108,7 @@ describe.each(legacy)('%s', (revision) => {
     await post(url, call('change', { list: 'resources' }), session)
     expect(methodOf(await nextOf(events))).toBe('notifications/resources/list_changed')
   })
-  test('of two standing streams the newest is the one that hears', async () => {
+  test('of two standalone streams only the newest receives changes', async () => {
     const { url } = await served()
     const session = await begin(url, revision)
     const [older, newer] = [await get(url, session), await get(url, session)]
@@ -116,7 +116,7 @@ describe.each(legacy)('%s', (revision) => {
     expect(methodOf(await nextOf(eventsOf(newer.response)))).toBe('notifications/tools/list_changed')
     expect((await eventsOf(older.response).next()).done).toBe(true)
   })
-  test('a standing stream that broke off is picked up after the last event', async () => {
+  test('a standalone stream that broke resumes after the last event', async () => {
     const { url } = await served()
     const session = await begin(url, revision)
     const first = await get(url, session)
@@ -130,7 +130,7 @@ describe.each(legacy)('%s', (revision) => {
     expect(methodOf(await nextOf(again))).toBe('notifications/prompts/list_changed')
     expect(methodOf(await nextOf(again))).toBe('notifications/resources/list_changed')
   })
-  test('a call whose stream broke off goes on, and its answer is fetched by the last event', async () => {
+  test('a call whose stream broke continues, and its answer is fetched by the last event', async () => {
     const { url } = await served()
     const session = await begin(url, revision)
     const controller = new AbortController()
@@ -148,7 +148,7 @@ describe.each(legacy)('%s', (revision) => {
       { method: 'notifications/progress', params: { progress: 3 } },
       { id: 'count', result: { content: [{ text: 'counted to 3' }] } },
     ])
-    // Once more, from the same event on: what was acknowledged is gone, the rest is still there.
+    // Again from the same event: acknowledged events are dropped, the rest is still there.
     const { response } = await get(url, { ...session, 'last-event-id': id })
     const repeated: unknown[] = []
     for await (const message of messagesOf(response)) repeated.push(message)
@@ -163,7 +163,7 @@ describe.each(legacy)('%s', (revision) => {
     expect((await get(url, { ...session, 'last-event-id': 'nothing.1' })).response.status).toBe(400)
     await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } }, session)
   })
-  test('the first event of a stream is an id alone on 2025-11-25, and on no other', async () => {
+  test('the first event of a stream has only an id on 2025-11-25, and on no other revision', async () => {
     const { url } = await served()
     const session = await begin(url, revision)
     const running = await post(url, call('slow', { key: 'k' }, { _meta: { progressToken: 'p' } }), session)
@@ -172,7 +172,7 @@ describe.each(legacy)('%s', (revision) => {
     expect(value?.data === '').toBe(revision === '2025-11-25')
     await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } }, session)
   })
-  test('a client that is silent for long finds its session gone', async () => {
+  test('a client that is idle for long loses its session', async () => {
     const clock = fakeClock()
     const { url } = await served({ sessions: sessions({ idleMs: 60_000 }) }, createEverything({ clock }))
     const session = await begin(url, revision)
@@ -183,7 +183,7 @@ describe.each(legacy)('%s', (revision) => {
     await clock.advance(120_000)
     expect((await post(url, ping, session)).status).toBe(404)
   })
-  test('an open stream gets a sign of life', async () => {
+  test('an open stream gets keep-alives', async () => {
     const clock = fakeClock()
     const { url } = await served({ keepAliveMs: 15_000 }, createEverything({ clock }))
     const { response } = await get(url, await begin(url, revision))
@@ -191,7 +191,7 @@ describe.each(legacy)('%s', (revision) => {
     await clock.advance(15_000)
     expect((await reader?.read())?.value).toBe(': keep-alive\n\n')
   })
-  test('without sessions each request stands alone, and nothing can be asked', async () => {
+  test('without sessions each request is independent, and no question can be asked', async () => {
     const { url } = await served({ sessions: false })
     const header = { 'mcp-protocol-version': revision }
     const opened = await post(url, initialize(revision))
@@ -207,7 +207,7 @@ describe.each(legacy)('%s', (revision) => {
 describe(modern, () => {
   const list: Params = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: envelope({}) } }
 
-  test('has no sessions, and does not look at the id of one', async () => {
+  test('has no sessions, and ignores the id of one', async () => {
     const { url } = await served()
     const response = await post(url, list, {
       ...modernHeaders(list),
@@ -235,7 +235,7 @@ describe(modern, () => {
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toContain('POST')
   })
-  test('events carry no ids: a stream that broke off is gone, and so is its call', async () => {
+  test('events have no ids: a stream that broke is lost, and so is its call', async () => {
     const { url } = await served()
     const message = call('slow', { key: 'k' }, { _meta: { ...envelope({}), progressToken: 'p' } })
     const controller = new AbortController()

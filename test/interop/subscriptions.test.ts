@@ -1,4 +1,4 @@
-/** Who hears of a change: everybody who asked, each once, and nobody else. */
+/** Change notifications reach every subscriber exactly once, and no other client. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { keys } from '../kit/clients/envelope.ts'
@@ -62,7 +62,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
       ])
     },
   )
-  test('what was not asked for is not heard', async () => {
+  test('a change without a subscription is not received', async () => {
     const wire = await wired()
     await listen(wire, 'l', { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: [] })
     await change(wire, 'tools')
@@ -72,7 +72,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     await wire.received.next(methodIs(changed('prompts')))
     expect(heardBy(wire, 'l')).toEqual([acknowledged, changed('prompts')])
   })
-  test('what this server cannot do is left out of the acknowledgement', async () => {
+  test('unsupported subscriptions are left out of the acknowledgement', async () => {
     const wire = await wired()
     const { honoured } = await listen(wire, 'l', { toolsListChanged: true, taskIds: ['x'], moonPhases: true })
     expect(honoured).toEqual({ toolsListChanged: true })
@@ -88,7 +88,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     expect(heardBy(wire, 'one')).toEqual([acknowledged, changed('tools'), changed('prompts')])
     expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
   })
-  test('one that is cancelled hears nothing more, the other goes on', async () => {
+  test('a cancelled one receives nothing more, the other continues', async () => {
     const wire = await wired()
     const one = await listen(wire, 'one', { toolsListChanged: true })
     await listen(wire, 'two', { toolsListChanged: true })
@@ -99,19 +99,19 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     expect(heardBy(wire, 'one')).toEqual([acknowledged])
     expect(heardBy(wire, 'two')).toEqual([acknowledged, changed('tools')])
   })
-  test('when the server ends it, it says so in an answer', async () => {
+  test('when the server ends it, it sends a result', async () => {
     const wire = await openProtocolClient(transport, modern)
     const { answer } = await listen(wire, 'l', { toolsListChanged: true })
     await wire.server.close()
     expect(resultOf(await answer)).toMatchObject({ resultType: 'complete', _meta: { [keys.subscription]: 'l' } })
-    // Where subscriptions share a channel, it is also cancelled; elsewhere its own stream ends.
+    // On a shared channel it is also cancelled; elsewhere its own stream ends.
     const cancelled = methodIs('notifications/cancelled')
     if (transport !== 'http' && transport !== 'memory')
       expect(await wire.received.next(cancelled)).toMatchObject({ params: { requestId: 'l' } })
     await wire.close()
     expect(wire.received.all.filter(cancelled)).toHaveLength(transport === 'http' || transport === 'memory' ? 0 : 1)
   })
-  test('a filter that is none is refused before anything is heard', async () => {
+  test('an invalid filter is refused before anything is received', async () => {
     const wire = await wired()
     for (const notifications of [
       undefined,
@@ -124,7 +124,7 @@ describe.each(transports)(`${modern} over %s`, (transport) => {
     }
     expect(wire.received.all).toEqual([])
   })
-  test('a definition that changed nothing tells nobody', async () => {
+  test('an unchanged definition notifies no client', async () => {
     const wire = await wired()
     await listen(wire, 'l', { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
     await change(wire, 'resources')
@@ -140,7 +140,7 @@ describe.each(transports)('the earlier revisions over %s', (transport) => {
       onTestFinished(() => wire.close())
       return wire
     }
-    test('a changed list is heard of exactly once, without asking', async () => {
+    test('a changed list is received exactly once, without a subscription', async () => {
       const wire = await wired()
       for (const list of ['tools', 'prompts', 'resources']) await change(wire, list)
       await wire.received.next(methodIs(changed('resources')))
@@ -148,11 +148,11 @@ describe.each(transports)('the earlier revisions over %s', (transport) => {
         ['tools', 'prompts', 'resources'].map((list) => ({ jsonrpc: '2.0', method: changed(list), params: {} })),
       )
     })
-    test('a resource is heard of while it is subscribed to', async () => {
+    test('a resource is received while it is subscribed to', async () => {
       const wire = await wired()
       await touch(wire, 'note://watched')
       expect(resultOf(await wire.send('resources/subscribe', { uri: 'note://watched' }))).toEqual({})
-      // Twice is once.
+      // Subscribing twice counts once.
       expect(resultOf(await wire.send('resources/subscribe', { uri: 'note://watched' }))).toEqual({})
       await touch(wire, 'note://text')
       await touch(wire, 'note://watched')
@@ -169,7 +169,7 @@ describe.each(transports)('the earlier revisions over %s', (transport) => {
   })
 })
 
-test('one change is heard by every client, each in its own words', async () => {
+test('one change reaches every client, each in its own form', async () => {
   const server = createEverything()
   const wires = await Promise.all(
     [...legacy, modern].map((revision) => openProtocolClient('memory', revision as typeof modern, { server })),

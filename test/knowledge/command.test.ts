@@ -18,7 +18,7 @@ interface Ran {
   readonly stdout: string
   readonly stderr: string
 }
-/** With nothing on stdin: a server that starts ends at once. */
+/** Without input, so that a started server ends at once. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
   const home = await aFolder()
   return new Promise((resolve) => {
@@ -30,24 +30,24 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promis
   })
 }
 
-test('build makes one file of what may be seen', async () => {
+test('build makes one file of the visible articles', async () => {
   const folder = await aFolder({ 'a.md': '# A', 'b.md': anArticle('Secret', 'status: Draft') })
   const out = join(folder, 'index.json')
   const { code, stdout, stderr } = await run(['build', folder, '--out', out, '--title', 'My notes'])
   expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden one left out\n$/)
+  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden article left out\n$/)
   const text = await readFile(out, 'utf8')
   expect(text).not.toContain('Secret')
   expect(fromIndex(JSON.parse(text)).articles).toMatchObject([{ slug: 'a', title: 'A' }])
 })
 
-test('build writes nothing where a file is wrong, and names file and field', async () => {
+test('build writes nothing if a file is invalid, and names file and field', async () => {
   const folder = await aFolder({ 'a.md': '# A', 'notes/b.md': anArticle('B', 'status: Lvie') })
   const out = join(folder, 'index.json')
   const { code, stderr } = await run(['build', folder, '--out', out])
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^sluice-knowledge: nothing was written:\n {2}notes\/b\.md: status: /),
+    expect.stringMatching(/^sluice-knowledge: nothing was written; fix these files first:\n {2}notes\/b\.md: status: /),
   ])
   await expect(readFile(out)).rejects.toThrow('ENOENT')
 })
@@ -55,7 +55,7 @@ test('build writes nothing where a file is wrong, and names file and field', asy
 test.each([
   [['build'], 1, /usage: build <folder>/],
   [['build', '/nowhere/at/all'], 1, /sluice-knowledge: .*\/nowhere\/at\/all/],
-  [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all is not there; name a folder/],
+  [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all does not exist; name a folder/],
   [['a', 'b'], 2, /'b' is a second one/],
   [['--bogus'], 2, /--bogus[\s\S]*sluice-knowledge \[folder\]/],
 ])('%j is answered with what to do instead', async (args, code, said) => {
@@ -65,7 +65,7 @@ test.each([
   expect(ran.stderr).not.toMatch(/ {4}at /)
 })
 
-test('a port that is taken is named, with the way out', async () => {
+test('a port that is in use is named, with what to do', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => {
     taken.close()
@@ -84,11 +84,11 @@ test('--version and --help are answered on stdout', async () => {
   expect(await run(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('build <folder>') })
 })
 
-test('whoever starts it learns what is missing', async () => {
+test('the start-up message says what is missing', async () => {
   const empty = await aFolder()
-  expect((await run([empty])).stderr).toContain(`no articles yet: put Markdown files into ${empty}`)
+  expect((await run([empty])).stderr).toContain(`no articles yet; put Markdown files into ${empty}`)
   const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })
-  expect((await run([drafts])).stderr).toContain('none of them says status: Live or Experimental')
+  expect((await run([drafts])).stderr).toContain('none has the status Live or Experimental')
   const wrong = await aFolder({ 'a.md': '# A', 'b.md': '---\ntitle: B\n---\n' })
   expect((await run([], { SLUICE_KNOWLEDGE_FOLDER: wrong })).stderr).toContain(
     'a file is left out: b.md: lastUpdated: ',
@@ -97,7 +97,7 @@ test('whoever starts it learns what is missing', async () => {
   expect(await run([join(broken, 'index.json')])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(
-      'index.json: Not an index of this version; make it again with "sluice-knowledge build"',
+      'index.json: The index file has another format; build it again with "sluice-knowledge build"',
     ),
   })
 })

@@ -1,26 +1,26 @@
-/** Whether Sluice's own documents, as the knowledge server ships them, answer what people ask about Sluice. */
+/** Whether Sluice's own documents, as the knowledge server ships them, answer questions about Sluice. */
 
 import { expect, test } from 'vitest'
-import { createApp } from '../../servers/knowledge/src/app.ts'
 import { openFolder } from '../../servers/knowledge/src/folder.ts'
+import { createKnowledgeBase } from '../../servers/knowledge/src/knowledge-base.ts'
 import { questions, scoreRetrieval } from './questions.ts'
 
 const docs = new URL('../../docs/', import.meta.url).pathname
 const { put, problems } = await openFolder(docs)()
-const base = createApp('Sluice', put)
+const base = createKnowledgeBase('Sluice', put)
 
 test('every page of the documents is an article', () => {
   expect(problems).toEqual([])
   expect(base.articles).toHaveLength(put.length)
 })
 
-test('of all questions, misspelt ones included, 95 % find their page among the first three', () => {
+test('of all questions, including misspelt ones, 95 % find their page among the first three', () => {
   const { asked, right, missed } = scoreRetrieval(base)
   expect(asked).toBeGreaterThanOrEqual(30)
   expect(right / asked, missed.join('\n')).toBeGreaterThanOrEqual(0.95)
 })
 
-test('every question is about a page that is there', () => {
+test('every question is about an existing page', () => {
   for (const [, page] of questions) expect(base.findByName(page).length, page).toBe(1)
 })
 

@@ -13,7 +13,7 @@ import { aFolder, anArticle, writeFiles } from '../kit/generators/markdown-folde
 
 const program = fileURLToPath(new URL('../../servers/knowledge/dist/main.js', import.meta.url))
 const silent = { info() {}, warn() {}, error() {} }
-/** Where the system tells nothing of a change, the server finds it by looking, every ten seconds. */
+/** Without system events the server finds a change by polling, every ten seconds. */
 const patience = 120_000
 const eras = ['legacy', { pin: '2026-07-28' }] as const
 type Era = (typeof eras)[number]
@@ -41,8 +41,8 @@ async function overHttp(folder: string, era: Era): Promise<OfficialClient> {
   return peer
 }
 
-const ways = { stdio: overStdio, HTTP: overHttp }
-const table = Object.entries(ways).flatMap(([way, connect]) => eras.map((era) => ({ way, era, connect })))
+const transports = { stdio: overStdio, HTTP: overHttp }
+const table = Object.entries(transports).flatMap(([way, connect]) => eras.map((era) => ({ way, era, connect })))
 
 describe.each(table)('over $way, $era', ({ era, connect }) => {
   test('a client lists, searches, gets, reads, completes and asks', async () => {
@@ -79,7 +79,7 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
     })
   })
 
-  test('it hears of files that change on disk', { timeout: patience }, async () => {
+  test('it is notified of files that change on disk', { timeout: patience }, async () => {
     const folder = await aFolder({ 'a.md': anArticle('A'), 'b.md': anArticle('B') })
     const peer = await connect(folder, era)
     const watch = await peer.subscribe({ lists: ['resources', 'tools'], uris: ['article://articles/a'] })
@@ -106,7 +106,7 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
   })
 })
 
-test('a folder that is taken away and comes back is served again', { timeout: patience }, async () => {
+test('a folder that is removed and comes back is served again', { timeout: patience }, async () => {
   const folder = await aFolder({ 'a.md': anArticle('A') })
   const peer = await overHttp(folder, 'legacy')
   const isList = ({ method }: ReceivedNotification): boolean => method === 'notifications/resources/list_changed'

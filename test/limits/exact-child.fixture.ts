@@ -1,4 +1,6 @@
-/** One of the processes that share a limiter. Started by exact.ts with how to open the store; is sent schedules. */
+/**
+ * One of the processes that share a limiter. Started by exact.ts with the way to open the store; receives schedules.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../packages/sluice/src/core/store.ts'

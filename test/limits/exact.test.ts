@@ -4,7 +4,7 @@ import { exactOnPostgres, exactOnRedis, exactOnSqlite, excessIn } from './exact.
 
 const below = random(1)
 
-test('three processes share hundreds of buckets on Redis: no window of any holds more than it may', async () => {
+test('three processes share hundreds of buckets on Redis: no window exceeds its limit', async () => {
   const { attempts, granted, lost } = await exactOnRedis(300, 3, () => below(2 ** 31) / 2 ** 31)
   expect(lost).toEqual([])
   expect(attempts).toBeGreaterThan(3_000)
@@ -17,7 +17,7 @@ test('the same through one SQLite file', async () => {
   expect(attempts).toBeGreaterThan(1_000)
 }, 180_000)
 
-test('the same through PostgreSQL', async () => {
+test('one grant too many in some window is detected', async () => {
   const { attempts, granted, lost } = await exactOnPostgres(200, 3, () => below(2 ** 31) / 2 ** 31)
   expect(lost).toEqual([])
   expect(attempts).toBeGreaterThan(2_000)

@@ -1,9 +1,9 @@
 /**
- * Whether a limiter in a store is exact for many processes at once: in any window of any schedule no more is granted than
- * burst and rate allow, and whoever waits as told gets through.
+ * Checks that a limiter in a store is exact for many processes: no window of any schedule has more grants than burst
+ * and rate allow, and a caller that waits as told gets through.
  *
- * A grant happened somewhere between asking and hearing of it, by a clock all processes of a machine share. So all that
- * were asked for after one moment and heard of before another happened between the two, however slow the machine is.
+ * A grant happened between its request and its answer, by a clock that all processes of a machine share. So all grants
+ * requested after one moment and answered before another happened between the two, however slow the machine is.
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -19,14 +19,14 @@ import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { startPostgres } from '../kit/processes/postgres.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
-/** One bucket, and what each process does with it: so many milliseconds of doing nothing before each attempt. */
+/** One bucket, and the schedule of each process: the milliseconds of idling before each attempt. */
 export interface Schedule {
   readonly name: string
   readonly bucket: Bucket
   readonly pauses: readonly number[]
 }
-/** Asked and heard, in milliseconds; `waitMs` is what the store said. */
-export type Attempt = readonly [asked: number, heard: number, waitMs: number]
+/** Times of request and answer in milliseconds; `waitMs` is the store's answer. */
+export type Attempt = readonly [asked: number, received: number, waitMs: number]
 /** By the name of the schedule. */
 export type Attempts = { readonly [name: string]: readonly Attempt[] }
 
@@ -37,12 +37,12 @@ export interface ExactReport {
   readonly lost: readonly string[]
 }
 
-/** Slow is not wrong: how long a busy machine takes is none of this test's business. */
+/** The speed of a busy machine is not part of this test. */
 const maxWaitMs = 60_000
-/** Schedules under way at once: more would only wait for each other. */
+/** Concurrent schedules; more would only wait for each other. */
 const together = 100
 
-/** How a process opens the store: a module with `open`, and what that takes. */
+/** How a process opens the store: a module with `open`, and its arguments. */
 interface SharedStore {
   readonly module: string
   readonly argument: string
@@ -135,34 +135,34 @@ const scheduleOf = (name: string, random: () => number): Schedule => ({
 
 async function ask(child: ChildProcess, batch: readonly Schedule[]): Promise<Attempts> {
   const settled = new AbortController()
-  const gone = once(child, 'exit', settled).then(() => Promise.reject(new Error('A process of the limiter ended')))
+  const exited = once(child, 'exit', settled).then(() => Promise.reject(new Error('A process of the limiter ended')))
   const answer = once(child, 'message', settled)
   child.send(batch)
   try {
-    const [said] = await Promise.race([answer, gone])
+    const [said] = await Promise.race([answer, exited])
     return said
   } finally {
-    gone.catch(() => {})
+    exited.catch(() => {})
     settled.abort()
   }
 }
 
-/** What two clocks may differ by: the store has its own, and neither counts finer than this. */
+/** The possible difference of two clocks: the store has its own, and neither is finer than this. */
 const clockMs = 2
 
 export function excessIn(grants: readonly Attempt[], { burst, perSecond }: Bucket): string | undefined {
   const starts = grants.map(([asked]) => asked)
   for (const from of starts) {
     const after = grants.filter(([asked]) => asked >= from).toSorted((a, b) => a[1] - b[1])
-    for (const [index, [, heard]] of after.entries()) {
-      const allowed = burst + ((heard - from + clockMs) / 1000) * perSecond
-      if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(heard - from).toFixed(1)} ms`
+    for (const [index, [, received]] of after.entries()) {
+      const allowed = burst + ((received - from + clockMs) / 1000) * perSecond
+      if (index + 1 > allowed + 1e-6) return `${index + 1} granted in ${(received - from).toFixed(1)} ms`
     }
   }
   return undefined
 }
 
-/** Nobody else asks any more: a wait that was told is long enough, after however many refusals. */
+/** No other process asks any more: the announced wait must be sufficient, after any number of refusals. */
 async function starved(
   take: (key: readonly string[], bucket: Bucket) => Promise<number>,
   { name, bucket }: Schedule,

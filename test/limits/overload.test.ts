@@ -1,5 +1,5 @@
 /**
- * Overload and noisy neighbours, simulated: a tool that takes 20 ms, an open loop of arrivals on a clock of our own, so
+ * Overload and noisy neighbours, simulated: a tool that takes 20 ms, and an open loop of arrivals on a fake clock, so
  * that the figures are exact and the same on every machine.
  */
 
@@ -32,13 +32,13 @@ const of = (tenant: string): Call => {
 
 interface LoadCounts {
   sent: number
-  /** How long each call took that was answered. */
+  /** The duration of each answered call. */
   readonly took: number[]
-  /** How long each refusal took. */
+  /** The duration of each refusal. */
   readonly refused: number[]
 }
 
-/** Sends `perMs` calls of each tenant every millisecond, for `forMs`, and waits for the last of them. */
+/** Sends `perMs` calls of each tenant every millisecond for `forMs`, and waits for the last of them. */
 async function offer(
   clock: FakeClock,
   serve: (call: Call) => Promise<unknown>,
@@ -65,7 +65,7 @@ async function offer(
 }
 const worst = (times: readonly number[]): number => times.reduce((a, b) => Math.max(a, b), 0)
 
-/** A gate before the layers, as HTTP has it. */
+/** Admission control before the layers, as in HTTP. */
 function gated(clock: FakeClock, slots: number, inner: Handler): (call: Call) => Promise<unknown> {
   const gate = createAdmissionControl({ concurrency: slots }, { clock })
   return async (call) => {
@@ -79,9 +79,9 @@ function gated(clock: FakeClock, slots: number, inner: Handler): (call: Call) =>
   }
 }
 
-test('at ten times its capacity the gate gets as much done as ever, refuses at once, and nobody waits twice as long', async () => {
+test('at ten times its capacity admission keeps the full goodput, refuses at once, and no admitted call waits twice as long', async () => {
   const clock = fakeClock()
-  // Ten slots of 20 ms are half a call a millisecond.
+  // Ten slots of 20 ms serve half a call per millisecond.
   const serve = gated(clock, 10, work(clock))
   const { a } = await offer(clock, serve, { a: 5 }, 1_000)
   expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 500)
@@ -99,7 +99,7 @@ test('the same for the slots of one tenant', async () => {
   expect((a?.took.length ?? 0) + (a?.refused.length ?? 0)).toBe(a?.sent)
 })
 
-test('a tenant at fifty times its quota gets its quota; its neighbour gets all of its calls through, as fast as alone', async () => {
+test("a tenant at fifty times its quota gets its quota; its neighbour's calls all succeed, as fast as alone", async () => {
   const quota = { burst: 20, perSecond: 100 }
   const run = async (perMs: { readonly [tenant: string]: number }) => {
     const clock = fakeClock()
@@ -117,7 +117,7 @@ test('a tenant at fifty times its quota gets its quota; its neighbour gets all o
   expect(a?.took.length).toBeGreaterThanOrEqual(quota.perSecond * 0.8)
 })
 
-test('without quotas too: slots of its own keep a tenant going beside one that sends a hundred times as much', async () => {
+test('without quotas too: separate slots keep a tenant going beside one that sends a hundred times as much', async () => {
   const clock = fakeClock()
   const layers = [timeoutLayer(clock), concurrencyLayer({ perTenant: 8, tools: { 'a-tool': 12 } })]
   const { a, b } = await offer(clock, gated(clock, 40, pipeline(layers, work(clock))), { a: 10, b: 0.1 }, 1_000)
@@ -126,7 +126,7 @@ test('without quotas too: slots of its own keep a tenant going beside one that s
   expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 8 * (1000 / workMs))
 })
 
-test('a store that stops answering in the middle loosens the limit and slows nobody for more than 250 ms', async () => {
+test('a store that stops answering loosens the limit and delays no call by more than 250 ms', async () => {
   const clock = fakeClock()
   const shared = memoryStore(clock)
   let away = false
@@ -156,8 +156,8 @@ test('a store that stops answering in the middle loosens the limit and slows nob
 })
 
 /**
- * A loop that tools block: while one runs, nothing else does, and requests that come meanwhile wait in the kernel. Returns
- * how long each call took from its coming that was answered, and how many were refused.
+ * An event loop that tools block: while one runs, nothing else does, and requests wait in the kernel. Returns the
+ * duration of each answered call from its arrival, and the number of refusals.
  */
 function blocked(costMs: number, everyMs: number, forMs: number): { took: number[]; refused: number } {
   let time = 0
@@ -179,7 +179,7 @@ function blocked(costMs: number, everyMs: number, forMs: number): { took: number
   const took: number[] = []
   let refused = 0
   for (let next = 0; next < forMs || due.length > 0; ) {
-    // What came since the last turn of the loop is read together; reading and refusing one takes a little, too.
+    // Arrivals since the last turn are read together; reading and refusing one takes a little time too.
     for (; next < Math.min(time + 0.001, forMs); next += everyMs) {
       const came = next
       time += 0.05
@@ -215,7 +215,7 @@ test.each([
   [3, 75],
   [10, 120],
 ])(
-  'tools that block the loop for %i ms, at ten times what it can do: who is let in waits for a few others',
+  'tools that block the loop for %i ms, at ten times the capacity: admitted calls wait for a few others',
   (cost, most) => {
     const forMs = 10_000
     const { took, refused } = blocked(cost, cost / 10, forMs)
@@ -225,7 +225,7 @@ test.each([
   },
 )
 
-test('just below what it can do, tools that block the loop are all served', () => {
+test('just below the capacity, calls of blocking tools are all served', () => {
   const { took, refused } = blocked(5, 6, 10_000)
   expect(refused).toBe(0)
   expect(took.length).toBe(Math.ceil(10_000 / 6))

@@ -1,4 +1,7 @@
-/** Tools that block the event loop, on a real server: whom the gate refuses because of it, and whom it does not. */
+/**
+ * Tools that block the event loop, on a real server: which calls admission control refuses because of it, and which
+ * not.
+ */
 
 import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
@@ -49,7 +52,7 @@ test('a single client is never refused because a tool blocked the loop', async (
   }
 }, 60_000)
 
-test('neither is one with a few calls at once', async () => {
+test('neither is one with a few concurrent calls', async () => {
   const call = await serve({})
   const statuses = async (): Promise<readonly number[]> =>
     (await Promise.all(Array.from({ length: 5 }, () => call('block')))).map(({ status }) => status)
@@ -57,7 +60,7 @@ test('neither is one with a few calls at once', async () => {
   expect(await statuses()).toEqual([200, 200, 200, 200, 200])
 }, 60_000)
 
-test('many at once are refused while the loop is late, with when to come back, and taken again when it is calm', async () => {
+test('many concurrent calls are refused while the loop is late, with a time to retry, and accepted again afterwards', async () => {
   const call = await serve({})
   let refused: Response | undefined
   while (!refused) {

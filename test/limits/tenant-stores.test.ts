@@ -1,6 +1,6 @@
 /**
- * What one tenant keeps, another can neither read, change, list, count down nor guess, by any verb of a store. The table
- * is made of the store itself: a verb that is added and not held apart fails here.
+ * A tenant can neither read, change, list, decrement nor guess another's data, by any operation of a store. The table
+ * is derived from the store itself: a new operation without separation fails here.
  */
 
 import fc from 'fast-check'
@@ -12,14 +12,14 @@ import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 
 const bucket = { burst: 1, perSecond: 0.001 }
-/** What each verb does to a key, and says. */
+/** What each operation does to a key, and returns. */
 const attempts: { readonly [verb: string]: (store: Store, key: Key) => Promise<unknown> } = {
   get: (store, key) => store.get(key),
   set: (store, key) => store.set(key, 'foreign'),
   swap: (store, key) => store.swap(key, 'mine', 'foreign'),
   delete: (store, key) => store.delete(key),
   take: (store, key) => store.take(key, bucket),
-  // Its number is the store's: it tells that others write, and nothing of what.
+  // The number belongs to the store: it shows that others write, but not what.
   append: async (store, key) => (await store.append(key, 'foreign')).slice(0, -1),
   list: (store) => store.list([], { limit: 100 }),
 }
@@ -42,7 +42,7 @@ const make = () => {
   return createTenants({ store: memoryStore(clock), logger: silentLogger })
 }
 
-test('the table knows every verb there is', () => {
+test('the table has every operation', () => {
   const { store } = make().of('a')
   expect(Object.keys(attempts).sort()).toEqual(Object.keys(store).sort())
 })

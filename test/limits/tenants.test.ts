@@ -1,4 +1,4 @@
-/** Two tenants on one server, through the whole way of a message: neither finds, hears or guesses anything of the other. */
+/** Two tenants on one server, through the whole pipeline: neither finds, receives or guesses anything of the other. */
 
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 import { memoryBus } from '../../packages/sluice/src/stores/memory-bus.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 
-/** Stands for `authenticate`: the header says who, and whose. */
+/** Replaces `authenticate`: the header names caller and tenant. */
 const believe: Layer = (next) => (call) => {
   const [subject, claim] = call.via.header('authorization')?.split('@') ?? []
   if (subject === undefined) return next(call)
@@ -122,7 +122,7 @@ test('what one tenant stores or logs is not there for another', async () => {
   expect(lines.map((line) => line['tenant'])).toEqual(['a', 'b', 'a'])
 })
 
-test('a tool of another tenant, one without the scope and one nobody defined are refused alike', async () => {
+test('a tool of another tenant, one without the scope and an unknown one are refused alike', async () => {
   const { send } = make()
   const refusals = await Promise.all(
     ['of-b', 'for-admins', 'nonsense'].map(async (name) => {
@@ -135,7 +135,7 @@ test('a tool of another tenant, one without the scope and one nobody defined are
   expect(refusals[2]).toEqual(refusals[0])
 })
 
-test('once the guesses are used up, a hidden tool answers no better than one that is not there', async () => {
+test('once the guesses are used up, a hidden tool answers like a missing one', async () => {
   const { send } = make({ burst: 2, perSecond: 1 })
   for (const name of ['guess-1', 'guess-2']) await send('ann@a', 'tools/call', call(name))
   const answers = await Promise.all(
@@ -147,7 +147,7 @@ test('once the guesses are used up, a hidden tool answers no better than one tha
   expect(resultOf(await send('ann@a', 'tools/call', call('of-a')))).toMatchObject({ isError: false })
 })
 
-test('lists show what the tenant has, privately, and a cursor of one tenant leads another nowhere', async () => {
+test('lists show what the tenant has, privately, and a cursor of one tenant does not work for another', async () => {
   const { send } = make()
   const first = resultOf(await send('ann@a', 'tools/list'))
   const second = resultOf(await send('ann@a', 'tools/list', { cursor: first['nextCursor'] }))
@@ -163,7 +163,7 @@ test('lists show what the tenant has, privately, and a cursor of one tenant lead
   expect(refused).toEqual(await send('ann@b', 'tools/list', { cursor: invented }))
 })
 
-test('whoever has no tenant is refused, and a call from anybody finds none of the tenants’ tools', async () => {
+test('a caller without a tenant is refused, and a public call finds none of the tenants’ tools', async () => {
   const { send } = make()
   expect(errorOf(await send('ann@', 'tools/list'))).toMatchObject({ data: { reason: 'forbidden' } })
   expect(resultOf(await send(undefined, 'tools/list'))).toMatchObject({ tools: [], cacheScope: 'private' })
@@ -172,7 +172,7 @@ test('whoever has no tenant is refused, and a call from anybody finds none of th
   })
 })
 
-test('completing a prompt the caller may not see is refused like one that is not there', async () => {
+test('completing a prompt that the caller may not see is refused like a missing one', async () => {
   const { send } = make()
   const complete = (name: string) =>
     send('ann@a', 'completion/complete', { ref: { type: 'ref/prompt', name }, argument: { name: 'x', value: '' } })

@@ -20,7 +20,7 @@ test('several servers on one port share one page, on which every series names it
   const heads = text.split('\n').filter((line) => line.startsWith('# TYPE '))
   expect(new Set(heads).size).toBe(heads.length)
   for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^(#|\w+\{server="[ab]")/)
-  // Samples of a family stand together, below its head.
+  // Samples of a family are contiguous, below its head.
   const families = text.split('\n').flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
   let last = -1
   for (const line of text

@@ -1,4 +1,4 @@
-/** Canaries go in wherever a caller can put something; no sink may bring one out. */
+/** Canaries go in wherever a caller can put something; no observer may let one out. */
 
 import {
   AggregationTemporality,
@@ -21,7 +21,7 @@ import { validateLayer } from '../../packages/sluice/src/layers/validate.ts'
 import { createAudit } from '../../packages/sluice/src/observe/audit.ts'
 import { logObserver } from '../../packages/sluice/src/observe/log-observer.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
-import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
 
 const canary = (where: string): string => `CANARY-${where}-3f9a`
@@ -105,7 +105,7 @@ function watched() {
   return { serve, output }
 }
 
-test('nothing a caller sent, or a tool answered, is in any sink', async () => {
+test("nothing that a caller sent, or a tool answered, is in any observer's output", async () => {
   const { serve, output } = watched()
   for (const [name, work] of Object.entries(works)) {
     const input = z.object({ text: z.string(), nested: z.object({ list: z.array(z.union([z.string(), z.number()])) }) })
@@ -126,7 +126,7 @@ test('nothing a caller sent, or a tool answered, is in any sink', async () => {
   }
 })
 
-test('what one tenant sent is in no line, span or record of another’s', async () => {
+test("what one tenant sent is in no line, span or record of another's", async () => {
   const { serve, output } = watched()
   const of = (tenant: string): Call =>
     aCall({

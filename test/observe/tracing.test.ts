@@ -1,4 +1,4 @@
-/** A real OpenTelemetry SDK behind the layer: what it exports is what an operator would see. */
+/** A real OpenTelemetry SDK behind the layer: its export is what an operator would see. */
 
 import type { Attributes, Meter } from '@opentelemetry/api'
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
 import { pipeline } from '../../packages/sluice/src/core/call.ts'
 import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
-import { traceLayer } from '../../packages/sluice/src/observe/tracing.ts'
+import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
 
 const spans = new InMemorySpanExporter()
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -55,7 +55,7 @@ const over = (headers: { readonly [name: string]: string }): Call['via'] => ({
   ...{ transport: 'http', peer: '192.0.2.7', header: (name) => headers[name] },
 })
 
-test('a call is one server span below the one in _meta, in the words of the conventions', async () => {
+test('a call is one server span below the one in _meta, by the semantic conventions', async () => {
   const call = aCall({ id: 7, meta: { traceparent, tracestate: 'rojo=1' }, via: over({ traceparent: other }) })
   await traced()(call)
   const span = only()
@@ -77,7 +77,7 @@ test('a call is one server span below the one in _meta, in the words of the conv
   expect(call.facts['traceId']).toBe(parent.traceId)
 })
 
-test('the work, and what it starts, runs inside the span', async () => {
+test('the work, and everything it starts, runs inside the span', async () => {
   await traced(async () => {
     await null
     tracerProvider.getTracer('a-tool').startSpan('query').end()
@@ -87,7 +87,7 @@ test('the work, and what it starts, runs inside the span', async () => {
   expect(query?.parentSpanContext?.spanId).toBe(call?.spanContext().spanId)
 })
 
-test('the header names the parent where _meta does not, and a broken one names none', async () => {
+test('the header names the parent if _meta does not, and an invalid one is ignored', async () => {
   await traced()(aCall({ via: over({ traceparent }) }))
   expect(only().parentSpanContext).toMatchObject(parent)
   spans.reset()
@@ -95,7 +95,7 @@ test('the header names the parent where _meta does not, and a broken one names n
   expect(only().parentSpanContext).toBeUndefined()
 })
 
-test('an ambient span is the parent, or linked where _meta names another', async () => {
+test('an ambient span is the parent, or linked if _meta names another', async () => {
   const ambient = tracerProvider.getTracer('http').startSpan('POST')
   const inside = (call: Call): Promise<unknown> =>
     context.with(trace.setSpan(context.active(), ambient), () => traced()(call))
@@ -147,7 +147,7 @@ test('a refusal carries the reference the client got', async () => {
   expect(only().attributes['dev.sluice.reference']).toBe('ref-1')
 })
 
-test('a name nobody defined is in no span', async () => {
+test('an unknown name is in no span', async () => {
   const target = { ...aCall().target, kind: 'unknown' as const, name: 'unknown' }
   await traced()(aCall({ target, params: { name: 'canary' } }))
   expect(only().name).toBe('tools/call')
@@ -179,7 +179,7 @@ test('an exporter that throws changes no answer', async () => {
   await expect(serve(aCall())).resolves.toEqual({ content: [] })
 })
 
-test('with no SDK at all a call is served as ever', async () => {
+test('without an SDK a call is served as usual', async () => {
   const call = aCall()
   const serve = pipeline([traceLayer({}, clock)], answer)
   await expect(serve(call)).resolves.toEqual({ content: [] })

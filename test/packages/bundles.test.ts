@@ -1,4 +1,7 @@
-/** The bundles as a desktop client has them: made, validated and unpacked by the official tool, and run as the manifest says. */
+/**
+ * The bundles as a desktop client has them: made, validated and unpacked by the official tool, and run as the manifest
+ * says.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +32,7 @@ async function unpacked(server: string): Promise<string> {
   return folder
 }
 
-/** As a client does it that lets the user fill in `settings`. */
+/** Like a client that lets the user fill in `settings`. */
 async function installed(folder: string, settings: Record<string, string>): Promise<OfficialClient> {
   const { default: json } = (await import(join(folder, 'manifest.json'), { with: { type: 'json' } })) as {
     default: unknown
@@ -53,7 +56,7 @@ async function installed(folder: string, settings: Record<string, string>): Prom
 const patient = { timeout: 120_000 }
 const said = (result: unknown): string => JSON.stringify(result)
 
-test('memory: with the native part of every platform it names, and it finds by meaning', patient, async () => {
+test('memory: contains the native library of every platform it names, and finds by meaning', patient, async () => {
   const folder = await unpacked('memory')
   const native = globSync('node_modules/sqlite-vec-*/vec0.*', { cwd: folder }).map((path) => path.split('/')[1])
   expect(native.toSorted()).toEqual(Object.keys(vec.optionalDependencies).toSorted())
@@ -72,13 +75,13 @@ test('memory: with the native part of every platform it names, and it finds by m
     .toContain('garage')
 })
 
-test('memory: without an embedding service it keeps and finds by words', patient, async () => {
+test('memory: without an embedding service it stores and finds by words', patient, async () => {
   const memory = await installed(await unpacked('memory'), {})
   await memory.call('add_memory', { text: 'The kettle whistles' })
   expect(said(await memory.call('search_memory', { query: 'kettle' }))).toContain('whistles')
 })
 
-test('knowledge: serves the folder its user chose', patient, async () => {
+test('knowledge: serves the folder that its user chose', patient, async () => {
   const folder = join(work, 'notes')
   mkdirSync(folder)
   writeFileSync(join(folder, 'tea.md'), '# Tea\n\nWater at 80 °C.\n')

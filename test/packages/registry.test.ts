@@ -12,9 +12,8 @@ const read = (path: string): Record<string, unknown> =>
 const servers = ['fitness', 'knowledge', 'lisp', 'memory', 'routes']
 
 /**
- * What we use of the registry's schema, revision 2025-12-11, which is on no package registry. Strict: a member that is
- * not in here is to be looked up there first.
- * https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json
+ * The part of the registry's schema that we use, revision 2025-12-11, which is on no package registry. Strict: look up
+ * a new member there first. https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json
  */
 const short = z.string().min(1).max(100)
 const input = {
@@ -51,24 +50,21 @@ const serverSchema = z.strictObject({
   ),
 })
 
-test.each(servers)(
-  'server.json of %s is what the registry takes, and names the package that is published',
-  (server) => {
-    const manifest = read(`${server}/package.json`)
-    const { name, version, packages } = serverSchema.parse(read(`${server}/server.json`))
-    // The registry reads mcpName in the published package, and takes the entry from nobody else.
-    expect(name).toBe(manifest['mcpName'])
-    expect(version).toBe(manifest['version'])
-    expect(packages).toMatchObject([{ identifier: manifest['name'], version }])
-  },
-)
+test.each(servers)('server.json of %s is valid for the registry, and names the published package', (server) => {
+  const manifest = read(`${server}/package.json`)
+  const { name, version, packages } = serverSchema.parse(read(`${server}/server.json`))
+  // The registry reads mcpName in the published package, and accepts the entry from no other source.
+  expect(name).toBe(manifest['mcpName'])
+  expect(version).toBe(manifest['version'])
+  expect(packages).toMatchObject([{ identifier: manifest['name'], version }])
+})
 
-/** The README shortens names that begin like the one before. */
+/** The README shortens names with a common prefix. */
 const documented = (server: string): string =>
   readFileSync(join(root, server, 'README.md'), 'utf8').replaceAll('`…_', '`SLUICE_MEMORY_')
 
 test.each([...servers.map((server) => `${server}/server.json`), 'memory/manifest.json', 'knowledge/manifest.json'])(
-  '%s names only variables that the server’s README explains',
+  "%s names only variables that the server's README explains",
   (file) => {
     const [server = ''] = file.split('/')
     for (const [name] of JSON.stringify(read(file)).matchAll(/\b[A-Z]+_[A-Z_]+\b/g))
@@ -76,7 +72,7 @@ test.each([...servers.map((server) => `${server}/server.json`), 'memory/manifest
   },
 )
 
-test.each(['knowledge', 'memory'])('the manifest of the bundle of %s is one, and starts its binary', (server) => {
+test.each(['knowledge', 'memory'])('the manifest of the bundle of %s is valid, and starts its binary', (server) => {
   const manifest = v0_3.McpbManifestSchema.parse(read(`${server}/manifest.json`))
   const { name, version, bin } = read(`${server}/package.json`) as { name: string; version: string; bin: object }
   expect(manifest.version).toBe(version)

@@ -1,4 +1,4 @@
-/** Two processes of an edge runtime that share Redis, and a client whose every request meets the other one. */
+/** Two processes of an edge runtime that share Redis, and a client whose requests alternate between them. */
 
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -31,7 +31,7 @@ describe.each(['deno', 'bun'] as const)('%s', (runtime) => {
   test.each([
     ['Streamable HTTP', (url: URL, given: { fetch: typeof fetch }) => new StreamableHTTPClientTransport(url, given)],
     ['HTTP+SSE', (url: URL, given: { fetch: typeof fetch }) => new SSEClientTransport(url, given)],
-  ] as const)('a session over %s is of both', async (way, open) => {
+  ] as const)('both processes serve a session over %s', async (way, open) => {
     const first = new URL(way === 'HTTP+SSE' ? '/sse' : '/mcp', processes[0]?.url)
     const met: number[] = []
     let turn = 0

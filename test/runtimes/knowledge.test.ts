@@ -12,7 +12,7 @@ import { type RunningRuntime, runtimes, startRuntime } from '../kit/processes/ed
 
 const worker = fileURLToPath(new URL('knowledge-worker.js', import.meta.url))
 
-/** The scenarios of the official suite that ask nothing of the server but to be one. */
+/** The scenarios of the official suite that need no fixture. */
 const withoutFixture: { readonly [revision: string]: readonly string[] } = {
   '2025-11-25': [
     ...['server-initialize', 'ping', 'logging-set-level', 'tools-list', 'resources-list', 'prompts-list'],
@@ -51,7 +51,7 @@ describe.each(runtimes)('%s', (runtime) => {
     })
   })
 
-  test('a browser page and a foreign host are refused until they are named', async () => {
+  test('a browser page and a foreign host are refused until they are configured', async () => {
     const post = (headers: Record<string, string>): Promise<Response> =>
       fetch(url(), {
         method: 'POST',
@@ -79,7 +79,7 @@ describe.each(runtimes)('%s', (runtime) => {
     const scenarios = await readScenarios(output, [])
     const passed = scenarios.filter((scenario) => outcomeOf(scenario) === 'pass').map(({ name }) => name)
     expect(passed, said).toEqual(expect.arrayContaining([...wanted]))
-    // What else fails, fails for want of the suite's own tools, prompts and resources.
+    // Other failures are due to missing tools, prompts and resources of the suite.
     const stateless = scenarios.find(({ name }) => name === 'server-stateless')?.checks ?? []
     const failures = stateless.filter(({ status }) => status === 'FAILURE').map(({ errorMessage }) => errorMessage)
     for (const failure of failures) expect(failure).toMatch(/^Not testable/)

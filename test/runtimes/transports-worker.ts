@@ -1,4 +1,4 @@
-/** One definition with every way in, as the edge runs it; behind credentials for who says so in the path. */
+/** One definition with every transport, as the edge runs it; with credentials on a separate path. */
 
 import type { Server } from 'sluice'
 import { authenticate, createServer, defineServer, tool } from 'sluice'
@@ -14,7 +14,7 @@ const definition = defineServer({
   tools: [
     tool({
       name: 'echo',
-      description: 'The text, back',
+      description: 'Returns the text',
       input: z.object({ text: z.string() }),
       run: ({ text }) => text,
     }),

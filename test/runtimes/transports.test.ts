@@ -1,4 +1,4 @@
-/** Every way in on real edge runtimes, with the official clients: the same definition, no Node, no eval. */
+/** Every transport on real edge runtimes, with the official clients: the same definition, no Node, no eval. */
 
 import { fileURLToPath } from 'node:url'
 import { Client as ClientV2 } from '@modelcontextprotocol/client'
@@ -54,7 +54,7 @@ describe.each(places)('$name', ({ runtime, options }) => {
     ])
   })
 
-  /** The status it is refused with, or the code it is closed with after one message. */
+  /** The status of the refusal, or the close code after one message. */
   const attempt = (
     path: string,
     headers: { readonly [name: string]: string },
@@ -82,7 +82,7 @@ describe.each(places)('$name', ({ runtime, options }) => {
     expect((await fetch(at('/ws'))).status).toBe(426)
   })
 
-  test('a message that is too large, or no text, ends the socket', async () => {
+  test('a message that is too large, or not text, closes the socket', async () => {
     const large = JSON.stringify(callOf(1, 'echo', { text: 'x'.repeat(10_000) }))
     expect(await attempt('/ws', {}, large)).toBe(1009)
     expect(await attempt('/ws', {}, Buffer.from('{}'))).toBe(1003)

@@ -1,7 +1,9 @@
-/** How long the event loop was kept by one turn: by the processor's time, which a busy machine does not lengthen, and by the wall clock. */
+/**
+ * Measures the longest turn of the event loop, in CPU time, which a busy machine does not lengthen, and in wall time.
+ */
 
 export interface EventLoopWatch {
-  /** Whole milliseconds of the longest turn since the start. */
+  /** Returns whole milliseconds of the longest turn since the start. */
   stop(): { readonly cpuMs: number; readonly wallMs: number }
 }
 

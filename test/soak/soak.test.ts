@@ -12,13 +12,13 @@ async function tried(runs: { readonly [name: string]: Soak }): Promise<{ whole: 
   return { whole, said: lines.join('\n') }
 }
 
-test('what was counted is printed, and a run that lost nothing is whole', async () => {
+test('the counts are printed, and a run without losses succeeds', async () => {
   const { whole, said } = await tried({ good: async () => ({ counted: { answers: 1_000_000 }, lost: [] }) })
   expect(whole).toBe(true)
   expect(said).toMatch(/^good: 1,000,000 answers, 0 lost, \d+ s, seed 7$/)
 })
 
-test('one loss, or a run that breaks off, spoils the whole, and the others still run', async () => {
+test('one loss, or a run that fails, fails the whole, and the others still run', async () => {
   const good: Soak = async () => ({ counted: { answers: 1 }, lost: [] })
   const lossy = await tried({ bad: async () => ({ counted: {}, lost: ['a byte of another tenant'] }), good })
   expect(lossy).toMatchObject({ whole: false, said: expect.stringMatching(/a byte of another tenant\ngood: 1/) })
@@ -26,7 +26,7 @@ test('one loss, or a run that breaks off, spoils the whole, and the others still
   expect(broken).toMatchObject({ whole: false, said: expect.stringMatching(/no Redis here(?:.|\n)*good: 1/) })
 })
 
-test('the same seed gives the same chances', async () => {
+test('the same seed gives the same random numbers', async () => {
   const chances = async (): Promise<readonly number[]> => {
     const drawn: number[] = []
     await tried({
@@ -43,7 +43,7 @@ test('the same seed gives the same chances', async () => {
   expect(new Set(drawn).size).toBeGreaterThan(990)
 })
 
-test('the command runs what it is told to, and refuses a name it does not know', () => {
+test('the command runs the named runs, and refuses an unknown name', () => {
   const said = execFileSync(process.execPath, [script, 'crash-sqlite', '--scale', '0.005'], { encoding: 'utf8' })
   expect(said).toMatch(/^crash-sqlite: 1 kills, [\d,]+ acknowledged writes, 0 lost/)
   const unknown = spawnSync(process.execPath, [script, 'nonsense'], { encoding: 'utf8' })

@@ -1,34 +1,34 @@
 /**
- * Long runs that count what they did and name what they lost. Each is one file in `runs/`, called as its file is; what it
- * does in small is a test of `npm test`.
+ * Long runs that count their work and name their losses. Each is one file in `runs/` and has its name; a short form of
+ * it is a test of `npm test`.
  */
 
 import { random } from '../../packages/sluice/src/stores/contract-keys.ts'
 
-/** What a run is given. */
+/** The input of a run. */
 export interface SoakContext {
-  /** `count` in the long form; with `--scale` that part of it, and never less than one. */
+  /** `count` in the long form; with `--scale` that share of it, and at least one. */
   times(count: number): number
-  /** How long a run goes on that goes by the clock. */
+  /** The duration of a timed run. */
   readonly minutes: number
-  /** What is random comes from this, so that a run can be repeated. */
+  /** The seed of all randomness, so that a run can be repeated. */
   readonly seed: number
   /** From 0 up to 1. */
   random(): number
-  /** Tells whoever watches how far it is. */
+  /** Reports the progress. */
   progress(line: string): void
 }
 
 export interface SoakReport {
   readonly counted: { readonly [what: string]: number }
-  /** Sentences. Empty is what everybody wants. */
+  /** Losses as sentences; empty if there are none. */
   readonly lost: readonly string[]
 }
 
 /** What a file in `runs/` exports as `run`. */
 export type Soak = (given: SoakContext) => Promise<SoakReport>
 
-/** One after the other, so that none disturbs what another counts. Resolves with whether nothing was lost. */
+/** Runs one after the other, so that none disturbs another's counts. Resolves with whether nothing was lost. */
 export async function runSoaks(
   runs: ReadonlyMap<string, Soak>,
   given: Omit<SoakContext, 'random'>,
@@ -50,10 +50,10 @@ export async function runSoaks(
 
 const maxListed = 20
 
-/** A run that cannot be finished has shown nothing. */
+/** A run that cannot finish has proven nothing. */
 const failedReport = (thrown: unknown): SoakReport => ({
   counted: {},
-  lost: [`It broke off: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`],
+  lost: [`It failed: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`],
 })
 
 function createRandom(seed: number): () => number {

@@ -5,13 +5,13 @@ import { crashPostgres, crashPostgresWriter, crashRedis, crashSqlite } from './c
 const below = random(1)
 const chance = (): number => below(1000) / 1000
 
-test('ten kills −9 of a process that writes to SQLite lose nothing it had acknowledged', async () => {
+test('ten kills −9 of a process that writes to SQLite lose no acknowledged write', async () => {
   const { acknowledged, lost } = await crashSqlite(10, chance)
   expect(lost).toEqual([])
   expect(acknowledged).toBeGreaterThan(100)
 }, 60_000)
 
-test('two kills −9 of Redis lose nothing it had acknowledged', async () => {
+test('two kills −9 of Redis lose no acknowledged write', async () => {
   const { acknowledged, lost } = await crashRedis(2, chance)
   expect(lost).toEqual([])
   expect(acknowledged).toBeGreaterThanOrEqual(40)

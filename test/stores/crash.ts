@@ -1,7 +1,7 @@
 /**
- * Kill −9 under load, again and again: whatever was acknowledged must be there afterwards.
+ * Repeated kill −9 under load: every acknowledged write must be there afterwards.
  *
- * Short in `npm test`, long in `npm run soak`. Nothing here knows when the kill comes: that is the point.
+ * Short in `npm test`, long in `npm run soak`. The time of the kill is random on purpose.
  */
 
 import { spawn } from 'node:child_process'
@@ -21,16 +21,16 @@ import { startRedis } from '../kit/processes/redis.ts'
 
 export interface CrashReport {
   readonly kills: number
-  /** Writes that were acknowledged before a kill and looked for after it. */
+  /** Writes that were acknowledged before a kill and checked after it. */
   readonly acknowledged: number
-  /** Sentences; empty is what everybody wants. */
+  /** Losses as sentences; empty if there are none. */
   readonly lost: readonly string[]
 }
 
-/** The last thing acknowledged of a key: its value, or that it is gone. */
+/** The last acknowledged state of a key: its value, or that it is deleted. */
 type Known = Map<string, string | undefined>
 
-/** The process that writes is killed. `random` is from 0 up to 1. */
+/** Kills the writing process. `random` is from 0 up to 1. */
 export async function crashSqlite(kills: number, random: () => number): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'))
   const path = join(folder, 'store.db')
@@ -96,7 +96,7 @@ async function writeUntilKilled(path: string, round: number, random: () => numbe
   const said: Acknowledged[] = []
   const lines = createInterface({ input: child.stdout })
   lines.on('line', (line) => {
-    // Killed in the middle of a line: not acknowledged.
+    // Killed in the middle of a line, so not acknowledged.
     if (line.endsWith(']')) said.push(JSON.parse(line))
   })
   await Promise.race([once(lines, 'line'), once(child, 'exit')])
@@ -193,7 +193,7 @@ async function missing(store: Store, known: Known): Promise<readonly string[]> {
     await Promise.all(
       entries.slice(i, i + 500).map(async ([key, expected]) => {
         const found = await store.get(JSON.parse(key))
-        // A write under way when the kill came may have gone through without a word; going back is what must not be.
+        // A write in flight at the kill may have succeeded without an answer; only going back is a loss.
         const later = expected === 'claimed' && (found === 'done' || found === undefined)
         const deleted = expected === 'done' && found === undefined
         if (found !== expected && !later && !deleted)

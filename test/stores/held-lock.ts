@@ -1,6 +1,6 @@
 /**
- * A server over HTTP on a SQLite store whose write lock another process takes again and again: calls that write, calls that
- * only pass the rate limiter, and health checks meanwhile. Short in `npm test`, longer in `npm run soak`.
+ * A server over HTTP on a SQLite store whose write lock another process takes repeatedly: calls that write, calls that
+ * only pass the rate limiter, and health checks in the meantime. Short in `npm test`, longer in `npm run soak`.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, rateLimit, tool } from 'sluice'
 import { createServer, nodeClock, serveHttp } from 'sluice/node'
-import { health, idempotency } from 'sluice/plugins'
 import { sqliteStore } from 'sluice/sqlite'
 import { holdLock, watchEventLoop } from '../kit/processes/sqlite-lock.ts'
 
@@ -20,10 +19,10 @@ export interface HeldLockReport {
   readonly checks: number
   /** While the lock was held. */
   readonly longestTurnMs: number
-  /** For as long, with the same calls and no lock: what this machine has to do otherwise. */
+  /** For the same time and calls without a lock, as a baseline of this machine. */
   readonly baselineTurnMs: number
   readonly slowestAnswerMs: number
-  /** Sentences; empty is what everybody wants. */
+  /** Violations as sentences; empty if there are none. */
   readonly lost: readonly string[]
 }
 
@@ -69,7 +68,7 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldLockR
     else lost.push(`${name}: ${response.status} ${text.slice(0, 200)}`)
   }
   const healthz = new URL('/healthz', url)
-  /** Calls and health checks for a while; resolves with the longest turn. */
+  /** Makes calls and health checks for a while; resolves with the longest turn. */
   async function load(): Promise<number> {
     const turns = watchEventLoop()
     let isOver = false
@@ -79,7 +78,7 @@ export async function heldLock(holds: number, holdMs: number): Promise<HeldLockR
     const busy = async (name: string): Promise<void> => {
       while (!isOver) {
         await call(name)
-        // The clients are in this process: without a pause, turns would be long because of them.
+        // The clients are in this process: without a pause they would lengthen the turns.
         await sleep(10)
       }
     }

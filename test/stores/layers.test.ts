@@ -36,7 +36,7 @@ async function recover(): Promise<void> {
 }
 afterEach(recover)
 
-/** Known without any store: what is at stake are the other layers. */
+/** Works without a store, because the other layers are tested. */
 const byName = {
   verify: async (token: string) =>
     token.startsWith('sk_') ? undefined : { ...anonymous, subject: token, credential: token, claims: { org: 'acme' } },
@@ -133,7 +133,7 @@ describe.each(states)('while the store is %s', (state) => {
     expect(runs).toEqual(['keyed'])
   }, 60_000)
 
-  test('what a tool keeps for its tenant is refused, and said to be the store’s fault', async () => {
+  test("a tool's store is refused, and the error names the store", async () => {
     const { server } = await serve()
     await fail(state)
     expect(await call(server, 'keeping')).toBe('storeUnavailable')
@@ -149,7 +149,7 @@ describe.each(states)('while the store is %s', (state) => {
     await eventually(async () => (await readiness(server)) === 200)
   }, 60_000)
 
-  test('the audit keeps nobody waiting, and has every record when the store is back', async () => {
+  test('the audit delays no call, and has every record when the store is back', async () => {
     const { server, store } = await serve()
     await fail(state)
     for (let i = 0; i < 3; i++) expect(await call(server, 'plain')).toBe('done')
@@ -158,7 +158,7 @@ describe.each(states)('while the store is %s', (state) => {
     await eventually(async () => isDeepStrictEqual(whole, { ...whole, ...(await audited(store)) }))
   }, 60_000)
 
-  test('an audit that must come first refuses what it cannot record', async () => {
+  test('a blocking audit refuses what it cannot record', async () => {
     const { server, runs } = await serve({ blocking: true })
     await fail(state)
     expect(await call(server, 'plain')).toBe('storeUnavailable')
@@ -167,7 +167,7 @@ describe.each(states)('while the store is %s', (state) => {
     await eventually(async () => (await call(server, 'plain')) === 'done')
   }, 60_000)
 
-  test('records past what may wait are dropped and counted', async () => {
+  test('records above the limit of the queue are dropped and counted', async () => {
     const { server } = await serve({ maxQueued: 4 })
     await fail(state)
     for (let i = 0; i < 6; i++) expect(await call(server, 'plain')).toBe('done')
@@ -176,8 +176,8 @@ describe.each(states)('while the store is %s', (state) => {
   }, 60_000)
 })
 
-test.each(['gone', 'silent'])(
-  'an API key nobody has seen yet opens nothing while the store is %s',
+test.each(['down', 'silent'])(
+  'an unknown API key is refused while the store is %s',
   async (state) => {
     const { server, key: secret } = await serve()
     await fail(state)

@@ -1,4 +1,4 @@
-/** Brings a SQLite file up to date with a step that takes long enough to be killed in. Started by sqlite-faults.test.ts. */
+/** Migrates a SQLite file with a step that takes long enough to be killed in. Started by sqlite-faults.test.ts. */
 
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'

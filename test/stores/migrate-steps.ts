@@ -1,4 +1,4 @@
-/** A second step that says when it is in the middle of its work. */
+/** A second step that reports when it is in the middle of its work. */
 export const steps = (rows: number): readonly string[] => [
   'CREATE TABLE old (n INTEGER); INSERT INTO old VALUES (1), (2), (3)',
   `CREATE TABLE new (n INTEGER);

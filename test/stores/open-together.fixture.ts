@@ -1,4 +1,6 @@
-/** Opens one new file after the other, each at the very moment the other processes do. Started by sqlite-faults.test.ts. */
+/**
+ * Opens one new file after the other, each at the same moment as the other processes. Started by sqlite-faults.test.ts.
+ */
 
 import { join } from 'node:path'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'

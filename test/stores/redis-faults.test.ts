@@ -1,6 +1,6 @@
 /**
- * Redis gone, silent, full, read-only, forgetful: what the store answers, and that it comes back. Where it matters how soon,
- * the store has a clock that stands still: what is refused although no time passes has waited for nothing.
+ * Redis that is down, silent, full, read-only or without scripts: what the store answers, and that it recovers. If
+ * timing matters, the store has a stopped clock: a refusal without the passing of time has not waited.
  */
 
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 let opened = 0
-/** Patient unless said: a server that gets no processor for a second is not at fault. */
+/** A long deadline by default, because a server that gets no processor for a second is not at fault. */
 const open = (options: Partial<RedisOptions> = {}): RedisStore => {
   const store = redisStore({ url: server.url, prefix: `f${++opened}`, deadlineMs: 20_000, ...options })
   closing.push(() => store.close())
@@ -42,13 +42,13 @@ async function ask<T>(...words: readonly string[]): Promise<T> {
     client.destroy()
   }
 }
-/** Looks until it holds; the test's own time limit ends it. */
+/** Polls until it holds; the test's own time limit ends it. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds().catch(() => false))) await sleep(10)
 }
 const unavailable = { reason: 'storeUnavailable' }
 
-test('after a kill −9 what was acknowledged is there, and the same store finds the new server', async () => {
+test('after a kill −9 acknowledged writes are there, and the same store finds the new server', async () => {
   const clock = fakeClock()
   const store = open({ clock, deadlineMs: 1_000 })
   const keys = await Promise.all(Array.from({ length: 200 }, (_, i) => store.append(['log'], String(i))))
@@ -73,7 +73,7 @@ test('a server that stops answering costs one deadline, then nothing, and is fou
     expect(clock.pending).toBe(1)
     await clock.advance(1)
     await first
-    // Not a deadline each: a limiter that falls back to a local bucket must not slow every call down.
+    // Not one deadline each: a limiter that falls back to a local bucket must not slow down every call.
     for (let i = 0; i < 5; i++)
       await expect(store.take(['b'], { burst: 1, perSecond: 1 })).rejects.toMatchObject(unavailable)
   } finally {
@@ -85,7 +85,7 @@ test('a server that stops answering costs one deadline, then nothing, and is fou
   })
 })
 
-test('a process that was busy itself does not take its server for dead', async () => {
+test('a process that was busy itself does not treat its server as dead', async () => {
   const clock = fakeClock()
   const store = open({ clock, deadlineMs: 1_000 })
   await store.set(['a'], '1')
@@ -94,7 +94,7 @@ test('a process that was busy itself does not take its server for dead', async (
   expect(await asked).toBe('1')
 })
 
-test('a server that sends a byte now and then is given up like a silent one', async () => {
+test('a server that sends a byte now and then is dropped like a silent one', async () => {
   const drip = createServer((socket) => {
     const timer = setInterval(() => socket.write('$'), 20)
     socket.on('close', () => clearInterval(timer)).on('error', () => {})
@@ -103,7 +103,7 @@ test('a server that sends a byte now and then is given up like a silent one', as
   await expect(store.get(['a'])).rejects.toMatchObject(unavailable)
 })
 
-test('nobody there, no such name, a wrong password: refused, in our words', async () => {
+test('no server, an unknown name, a wrong password: refused, in our words', async () => {
   const guarded = await startRedis(['--requirepass', 'secret'])
   closing.push(() => guarded.stop())
   for (const url of [
@@ -115,14 +115,14 @@ test('nobody there, no such name, a wrong password: refused, in our words', asyn
     const message = expect.stringMatching(/^The store is (unavailable|refusing our credentials)$/)
     await expect(open({ url, deadlineMs: 1_000 }).get(['a'])).rejects.toMatchObject({ ...unavailable, message })
   }
-  // Settings a URL need not hold come with a client, which stays the caller's.
+  // Settings that a URL need not contain come with a client, which stays the caller's.
   const client = createClient({ url: guarded.url, password: 'secret' })
   const store = open({ client })
   await store.set(['a'], '1')
   expect([await store.get(['a']), client.isOpen]).toEqual(['1', false])
 })
 
-test('a full Redis refuses what adds, whole, and still reads and deletes', async () => {
+test('a full Redis refuses writes completely, and still reads and deletes', async () => {
   const store = open()
   await store.set(['a'], '1', 60_000)
   await store.append(['log'], '1')
@@ -170,24 +170,24 @@ test('after a failover nothing stays with the server that became a replica: writ
     () => bus.close(),
     () => other.close(),
   )
-  const heard: string[] = []
-  bus.subscribe('news', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('news', (message) => received.push(message))
   await writer.set(['a'], 'old')
   expect(await reader.get(['a'])).toBe('old')
   await eventually(async () => {
     await other.publish('news', 'before')
-    return heard.includes('before')
+    return received.includes('before')
   })
   await pair.failOver()
   await expect(writer.set(['a'], 'new')).rejects.toMatchObject({ ...unavailable, message: 'The store is read-only' })
   // The next call opens a connection to the new primary.
   await writer.set(['a'], 'new')
-  // A store that only reads would see old values for good, and a bus that only publishes would reach nobody.
+  // A store that only reads would see old values for ever, and a bus that only publishes would reach no process.
   await eventually(async () => {
     await clock.advance(1000)
     await reader.get(['a']).catch(() => undefined)
     await other.publish('news', 'after').catch(() => undefined)
-    return heard.includes('after')
+    return received.includes('after')
   })
   await pair.detach()
   await writer.set(['a'], 'newest')
@@ -206,7 +206,7 @@ test('a server that is a replica from the start is not read from', async () => {
   )
 })
 
-test('scripts that Redis has forgotten are sent again', async () => {
+test('scripts that Redis has lost are sent again', async () => {
   const store = open()
   for (let i = 0; i < 3; i++) {
     await ask('SCRIPT', 'FLUSH')
@@ -220,7 +220,7 @@ test('scripts that Redis has forgotten are sent again', async () => {
   expect(await store.list(['log'], { limit: 9 })).toHaveLength(3)
 })
 
-test('a bucket always expires, and the index forgets what has expired', async () => {
+test('a bucket always expires, and the index drops expired keys', async () => {
   const store = open()
   const buckets = [1, 3, 1000].map((perSecond) => ({ burst: 5, perSecond }))
   await Promise.all(buckets.map((bucket, i) => store.take([String(i)], bucket)))
@@ -234,7 +234,7 @@ test('a bucket always expires, and the index forgets what has expired', async ()
     await store.set(['stays'], 'x')
     return (await size()) === 1
   })
-  // What was to expire and then was not must not stand in the way of what follows.
+  // A key whose expiry was removed must not block what follows.
   for (const ttlMs of [60_000, undefined]) await store.set(['stays'], 'x', ttlMs)
   expect(await ask<number>('ZCARD', `{f${opened}}:until`)).toBe(0)
 })
@@ -248,14 +248,14 @@ test('a list finds its page behind tens of thousands of expired keys', async () 
   expect(await store.list([], { limit: 5 })).toEqual([{ key: ['z'], value: 'alive' }])
 })
 
-test('prefixes are apart, and one that could reach another is refused', async () => {
+test('prefixes are separate, and one that could reach another is refused', async () => {
   const [a, b] = [open(), open()]
   await a.set(['k'], 'of a')
   expect([await b.get(['k']), await b.list([], { limit: 9 })]).toEqual([undefined, []])
   for (const prefix of ['', 'a:b', 'a}', 'a b']) expect(() => redisStore({ url: server.url, prefix })).toThrow('prefix')
 })
 
-test('a value too large for the connection all share is refused before it is sent', async () => {
+test('a value too large for the shared connection is refused before it is sent', async () => {
   const store = open()
   const large = 'x'.repeat(16 * 1024 * 1024 + 1)
   await expect(store.set(['a'], large)).rejects.toMatchObject({ reason: 'payloadTooLarge' })
@@ -271,7 +271,7 @@ test('a closed store refuses', async () => {
   await expect(store.get(['a'])).rejects.toMatchObject({ ...unavailable, message: 'The store is closed' })
 })
 
-test('closing does not wait for ever on a server that is silent', async () => {
+test('closing does not wait for ever for a silent server', async () => {
   const store = open({ deadlineMs: 300 })
   await store.set(['a'], '1')
   server.pause()
@@ -284,7 +284,7 @@ test('closing does not wait for ever on a server that is silent', async () => {
   }
 })
 
-test('only a Redis that keeps what it acknowledged is let near tickets, and the others are told what to set', async () => {
+test('only a durable Redis is accepted for tickets, and for the others the message says what to set', async () => {
   const check = (): Promise<readonly string[]> => checkRedisDurability({ url: server.url })
   expect(await check()).toEqual([])
   await ask('CONFIG', 'SET', 'appendfsync', 'everysec')
@@ -300,20 +300,20 @@ test('only a Redis that keeps what it acknowledged is let near tickets, and the 
   await ask('CONFIG', 'SET', 'appendonly', 'yes')
 })
 
-test('a bus hears again after its server was killed, and after it was silent', async () => {
+test('a bus recovers after its server was killed, and after it was silent', async () => {
   const clock = fakeClock()
   const bus = redisBus({ url: server.url, prefix: 'bus', clock })
   closing.push(() => bus.close())
-  const heard: string[] = []
-  bus.subscribe('a', (message) => heard.push(message))
+  const received: string[] = []
+  bus.subscribe('a', (message) => received.push(message))
   let said = 0
-  /** Whatever is said from now on, until something of it is heard. */
+  /** Publishes until a message arrives. */
   const hearsAgain = (): Promise<void> => {
     const before = said
     return eventually(async () => {
       await clock.advance(100)
       await ask('PUBLISH', '{bus}:bus:a', String(++said))
-      return heard.some((word) => Number(word) > before)
+      return received.some((word) => Number(word) > before)
     })
   }
   await hearsAgain()
@@ -321,11 +321,11 @@ test('a bus hears again after its server was killed, and after it was silent', a
   await server.start()
   await hearsAgain()
   server.pause()
-  // A heartbeat, and the deadline of its answer: the connection is given up.
+  // A heartbeat and the deadline of its answer: the connection is dropped.
   await clock.advance(2000)
   server.resume()
   await hearsAgain()
-  expect(heard).toEqual([...new Set(heard)])
+  expect(received).toEqual([...new Set(received)])
 })
 
 async function portOf(listener: Server): Promise<number> {

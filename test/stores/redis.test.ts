@@ -16,7 +16,7 @@ afterAll(() => server?.stop())
 let opened = 0
 
 storeContract('redis', () => {
-  // Patient: the contract is about what is answered, and a busy machine may take its time to fsync.
+  // A long deadline: the contract is about the answers, and a busy machine may take long to fsync.
   const where = { url: server.url, prefix: `test-${++opened}`, deadlineMs: 10_000 }
   const stores: RedisStore[] = []
   const open = (): RedisStore => {

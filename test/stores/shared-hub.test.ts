@@ -1,4 +1,4 @@
-/** core/shared-hub.ts: the events of a server of several processes, over a store that a test slows down or takes away. */
+/** core/shared-hub.ts: the events of a server on several processes, over a store that a test slows down or fails. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ test('a resource that changes again while its first change is being published is
   const store = memoryStore(clock)
   const bus = memoryBus()
   const announced = Promise.withResolvers<void>()
-  // The first announcement takes its time: the change is in the log already, and other processes may have read it.
+  // The first announcement is slow: the change is in the log already, and other processes may have read it.
   let announcements = 0
   const slow = { ...bus, publish: () => (++announcements === 2 ? announced.promise : bus.publish('events x', '')) }
   const hub = sharedHub({ store, bus: slow, name: 'x' }, clock)
@@ -35,7 +35,7 @@ test('a resource that changes again while its first change is being published is
   expect(heard).toBe(2)
 })
 
-test('a change that is published while the store is away is heard when the store is back', async () => {
+test('a change that is published while the store is down is received when the store is back', async () => {
   const clock = fakeClock()
   const real = memoryStore(clock)
   let away = false
@@ -53,7 +53,7 @@ test('a change that is published while the store is away is heard when the store
   expect(heard).toEqual([{ kind: 'resource', uri }])
 })
 
-test('a client that comes back while the store is away hears what it missed once, when the store is back', async () => {
+test('a client that reconnects while the store is down receives what it missed once, when the store is back', async () => {
   const clock = fakeClock()
   const real = memoryStore(clock)
   let away = false
@@ -78,14 +78,14 @@ test('a client that comes back while the store is away hears what it missed once
   expect(heard).toEqual(['note:1', 'note:2', 'tools'])
 })
 
-/** Two resources, three processes: changes and clients that come, in any order, over a store that answers in any order. */
+/** Two resources, three processes: changes and new clients in any order, over a store that answers in any order. */
 const step = fc.record({
   kind: fc.constantFrom('change', 'change', 'change', 'listen', 'poll'),
   process: fc.integer({ min: 0, max: 2 }),
   uri: fc.constantFrom('note:1', 'note:2'),
 })
 
-test('in every schedule, a client that reads a resource whenever it hears of it ends with the newest version', async () => {
+test('in every schedule, a client that reads a resource after each notification ends with the newest version', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 20 }), async (scheduler, steps) => {
       const clock = fakeClock()
@@ -100,7 +100,7 @@ test('in every schedule, a client that reads a resource whenever it hears of it 
         hub?.subscribe((event) => {
           if ('uri' in event) client[event.uri] = versions[event.uri] ?? 0
         })
-        // As a client does that was acknowledged: it reads once, and from then on when it hears of a change.
+        // Like an acknowledged client: it reads once, and then after each notification.
         Object.assign(client, versions)
         clients.push(client)
       }
@@ -112,7 +112,7 @@ test('in every schedule, a client that reads a resource whenever it hears of it 
           versions[changed] = (versions[changed] ?? 0) + 1
           hubs[process]?.publish({ kind: 'resource', uri: changed })
         }
-        // Some of what is on its way arrives; which, the scheduler chooses.
+        // Some pending messages arrive; the scheduler chooses which.
         for (let arrivals = 0; arrivals < 3 && scheduler.count() > 0; arrivals++) await scheduler.waitOne()
       }
       for (let polls = 0; polls < 3; polls++) {

@@ -1,4 +1,4 @@
-/** A SQLite file that is new, old, foreign, locked, damaged, full, read-only or half-way through a migration. */
+/** A SQLite file that is new, old, foreign, locked, damaged, full, read-only or in the middle of a migration. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -49,7 +49,7 @@ const migrateChild = (path: string, length: 'long' | 'short') => {
   return { child, exit: once(child, 'exit') }
 }
 
-test('a migration killed −9 half-way leaves the file as it was, and is done at the next start', async () => {
+test('a migration killed −9 half-way leaves the file unchanged, and is done at the next start', async () => {
   const path = aPath()
   const { child, exit } = migrateChild(path, 'long')
   const [said] = await once(child.stdout, 'data')
@@ -65,7 +65,7 @@ test('a migration killed −9 half-way leaves the file as it was, and is done at
   expect(ask(path, 'SELECT count(*) FROM new WHERE n < 4')).toEqual([3])
 })
 
-test('of several processes that migrate at once one does each step', async () => {
+test('of several processes that migrate together one does each step', async () => {
   const path = aPath()
   const exits = await Promise.all(Array.from({ length: 4 }, () => migrateChild(path, 'short').exit))
   expect(exits.map(([code]) => code)).toEqual([0, 0, 0, 0])
@@ -95,7 +95,7 @@ test('a file of a newer version is refused, untouched, with what to do', async (
   database.close()
 })
 
-test('what is no file of ours is refused, and left as it was', () => {
+test('a foreign file is refused and left unchanged', () => {
   const path = aPath()
   ask(path, 'CREATE TABLE theirs (n)')
   expect(() => open(path)).toThrow('the database of another program')
@@ -113,7 +113,7 @@ test('only its owner may read the file and what SQLite puts beside it', async ()
   for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a file that another process keeps locked is unavailable for writing, and is read all the same', async () => {
+test('a file that another process has locked is unavailable for writing, and can still be read', async () => {
   const path = aPath()
   const store = open(path)
   await store.set(['a'], '1')
@@ -140,21 +140,21 @@ test('while another process holds the write lock, calls and health checks are an
 }, async () => {
   const { answered, rejected, checks, longestTurnMs, baselineTurnMs, lost } = await heldLock(1, 2500)
   expect(lost).toEqual([])
-  // Writes are refused after a second; what only passes the rate limiter goes on by its local bucket.
+  // Writes are refused after a second; calls that only pass the rate limiter continue with its local bucket.
   expect(rejected).toBeGreaterThan(5)
   expect(answered).toBeGreaterThan(5)
   expect(checks).toBeGreaterThan(20)
-  // SQLite's own waiting would take a second each. A machine that is busy otherwise shows in both figures.
+  // SQLite's own waiting would take a second each. Other work of the machine shows in both figures.
   expect(longestTurnMs).toBeLessThan(2 * baselineTurnMs + 300)
 })
 
-test('a write that meets a lock is done when the lock is free, in order, and with those that came meanwhile', async () => {
+test('a write that hits a lock is done when the lock is free, in order with later ones', async () => {
   const path = aPath()
   const store = open(path)
   await store.set(['a'], '0')
   const lock = await holdLock(path)
   const writes = [store.append(['log'], '1'), store.append(['log'], '2')]
-  // The first try has met the lock; what comes now waits behind it.
+  // The first attempt has hit the lock; the next ones wait behind it.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   writes.push(store.append(['log'], '3'))
   const taken = store.take(['t'], { burst: 1, perSecond: 1 })
@@ -176,7 +176,7 @@ test('closing waits for writes that wait for a lock', async () => {
   expect(await open(path).get(['a'])).toBe('1')
 })
 
-test('a damaged file is unavailable, and the path stays inside', async () => {
+test('a damaged file is unavailable, and the path is not revealed', async () => {
   const path = aPath()
   const store = open(path)
   await Promise.all(Array.from({ length: 300 }, (_, i) => store.set([String(i)], 'x'.repeat(500))))
@@ -194,7 +194,7 @@ test('a damaged file is unavailable, and the path stays inside', async () => {
   } else expect(String(thrown)).toContain('it is damaged')
 })
 
-test('a full disk refuses what adds, keeps what was acknowledged, and works again with room', async ({ skip }) => {
+test('a full disk refuses writes, keeps acknowledged ones, and works again with free space', async ({ skip }) => {
   const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const store = open(join(disk, 'store.db'))
@@ -242,7 +242,7 @@ test('expired entries and full buckets are swept, a bounded number at a time', a
   expect(ask(path, 'SELECT count(*) FROM buckets')).toEqual([1])
 })
 
-test('closing finishes the writes under way; later ones are refused', async () => {
+test('closing finishes the writes in flight; later ones are refused', async () => {
   const path = aPath()
   const store = open(path)
   const writes = [store.set(['a'], '1'), store.append(['log'], 'x')]

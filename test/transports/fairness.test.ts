@@ -1,4 +1,4 @@
-/** A client that reads all it is sent is not cut off, whatever a tool says within one turn: on every way in. */
+/** A client that reads everything is not disconnected, whatever a tool sends within one turn, on every transport. */
 
 import { PassThrough } from 'node:stream'
 import type { Params } from 'sluice'
@@ -44,14 +44,14 @@ const post = (url: string, message: Params, headers: object = {}): Promise<Respo
 const parsed = (events: string): readonly Params[] =>
   [...events.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Params)
 
-/** Every message until the answer. */
+/** Returns every message until the answer. */
 async function untilAnswer(next: () => Promise<Params>): Promise<readonly Params[]> {
-  const heard: Params[] = []
-  while (heard.at(-1)?.['id'] !== 1) heard.push(await next())
-  return heard
+  const received: Params[] = []
+  while (received.at(-1)?.['id'] !== 1) received.push(await next())
+  return received
 }
 
-const ways: { readonly [name: string]: () => Promise<readonly Params[]> } = {
+const transports: { readonly [name: string]: () => Promise<readonly Params[]> } = {
   async 'Streamable HTTP of 2026-07-28'() {
     const message = modern()
     return parsed(await (await post(`http://${await serve()}/mcp`, message, headersFor(message))).text())
@@ -95,12 +95,12 @@ const ways: { readonly [name: string]: () => Promise<readonly Params[]> } = {
   },
 }
 
-test.each(Object.keys(ways))(
+test.each(Object.keys(transports))(
   'twelve thousand log lines in one turn cost lines, not the connection: %s',
   async (way) => {
-    const heard = (await ways[way]?.()) ?? []
-    expect(heard.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
-    const logged = heard.filter(({ method }) => method === 'notifications/message').length
+    const received = (await transports[way]?.()) ?? []
+    expect(received.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+    const logged = received.filter(({ method }) => method === 'notifications/message').length
     expect(logged).toBeGreaterThan(1_000)
     expect(logged).toBeLessThanOrEqual(lines)
   },

@@ -1,4 +1,4 @@
-/** A server mounted into somebody else's program, by one line, as the official clients reach it. */
+/** A server mounted into another program with one line, as the official clients reach it. */
 
 import { createServer as createNodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -48,7 +48,7 @@ describe.each(mountKinds)('$name', ({ open, sockets }) => {
   })
 })
 
-test('behind a body parser it refuses, and says what to do, instead of waiting for a body that is gone', async () => {
+test('behind a body parser it refuses, and says what to do, instead of waiting for a consumed body', async () => {
   const { server, log, runs } = createAttackedServer()
   const handler = createHttpHandler(server)
   const node = createNodeServer(express().use(express.json()).use('/mcp', handler))

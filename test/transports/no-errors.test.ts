@@ -1,4 +1,7 @@
-/** transports/node/http-message.ts: a request that is answered makes no error. With its stack, one costs a sixth of the request. */
+/**
+ * transports/node/http-message.ts: a successful request creates no Error object. With its stack, one costs a sixth of
+ * the request.
+ */
 
 import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
@@ -18,7 +21,7 @@ vi.mock('../../packages/sluice/src/core/error.ts', async (original) => {
   return { ...actual, RpcError: Counted }
 })
 
-test('requests that are answered make no error, from their first byte to the end of their connection', async () => {
+test('successful requests create no Error, from their first byte to the end of their connection', async () => {
   const hello = tool({ name: 'hello', description: 'Says hello', run: () => 'hello' })
   const silent = { info() {}, warn() {}, error() {} }
   const definition = defineServer({ name: 'x', version: '1', tools: [hello] })

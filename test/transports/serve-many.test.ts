@@ -1,4 +1,4 @@
-/** Several servers on one port, each below a path of its own. */
+/** Several servers on one port, each below its own path. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
@@ -51,7 +51,7 @@ test('each is reached by each transport below its own path, and nowhere else', a
     expect((await fetch(origin + path, { method: 'POST' })).status, path).toBe(404)
 })
 
-test('a session of one is unknown to the other, by whichever way', async () => {
+test('a session of one is unknown to the other, on every transport', async () => {
   const { urls, close } = await serveMany(
     { '/a': { server: createServer(named('a')) }, '/b': { server: createServer(named('b')) } },
     { port: 0, sse: sse() },
@@ -78,7 +78,7 @@ test('a session of one is unknown to the other, by whichever way', async () => {
   await reader?.cancel()
 })
 
-test('OAuth clients find each server’s own page, and the challenge names it', async () => {
+test("OAuth clients find each server's own page, and the challenge names it", async () => {
   const guarded = (name: string) => createServer(named(name), { use: [authenticate({ verifiers: [verifier] })] })
   const resource = (name: string) =>
     protectedResource({
@@ -100,16 +100,16 @@ test('OAuth clients find each server’s own page, and the challenge names it', 
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request(1, 'tools/list')),
     })
-    // Before it has a session it is told of that; the handshake is public.
+    // Without a session it is told that first; the handshake is public.
     expect([400, 401]).toContain(refused.status)
     const page = await fetch(`${origin}/.well-known/oauth-protected-resource/${name}/mcp`)
     expect(await page.json()).toMatchObject({ resource: `https://mcp.example.com/${name}/mcp` })
   }
-  // Whose would it be?
+  // It would be ambiguous.
   expect((await fetch(`${origin}/.well-known/oauth-protected-resource`)).status).toBe(404)
 })
 
-test('health is told for each below its path, and for all at the root', async () => {
+test('health is reported for each below its path, and for all at the root', async () => {
   const healthy = createServer(named('a'), { use: [health()] })
   const other = createServer(named('b'), { use: [health()] })
   const { urls, close } = await serveMany({ '/a': { server: healthy }, '/b': { server: other } }, { port: 0 })
@@ -131,7 +131,7 @@ test('the health of a single server with a path is at the root too', async () =>
   for (const path of ['/healthz', '/readyz', '/a/healthz']) expect((await fetch(origin + path)).status).toBe(200)
 })
 
-test('one gate counts for all of them', async () => {
+test('one admission control counts for all of them', async () => {
   const entered = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string>()
   const slow = defineServer({
@@ -140,7 +140,7 @@ test('one gate counts for all of them', async () => {
     tools: [
       tool({
         name: 'slow',
-        description: 'Until it is let go',
+        description: 'Runs until it is released',
         run() {
           entered.resolve()
           return held.promise
@@ -170,7 +170,7 @@ test('one gate counts for all of them', async () => {
   expect((await call('/b', 'who')).status).toBe(200)
 })
 
-test('two servers cannot have one path, and a path is written in one way', async () => {
+test('two servers cannot have one path, and a path has one spelling', async () => {
   const server = createServer(named('a'))
   const refused: readonly { readonly [base: string]: { server: typeof server; path?: string } }[] = [
     { '/a/': { server } },

@@ -1,4 +1,4 @@
-/** HTTP+SSE (2024-11-05) as its clients use it: the official one, and bare requests for what that one hides. */
+/** HTTP+SSE (2024-11-05) as its clients use it: the official one, and raw requests for what that one hides. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
@@ -44,7 +44,7 @@ const post = (port: number, path: string, message: unknown, headers: { readonly 
     body: JSON.stringify(message),
   })
 
-test('the official client of the first days is served beside Streamable HTTP, on one port', async () => {
+test('the official client of 2024-11-05 is served beside Streamable HTTP, on one port', async () => {
   const { port } = await serve()
   const client = new Client({ name: 'old', version: '1' })
   await client.connect(new SSEClientTransport(new URL(`http://127.0.0.1:${port}/sse`)))
@@ -54,13 +54,13 @@ test('the official client of the first days is served beside Streamable HTTP, on
   expect(result.content).toEqual([{ type: 'text', text: 'hello' }])
 })
 
-test('the endpoint is a bare URI beside the stream, and says which session', async () => {
+test('the endpoint is a relative URI beside the stream, and names the session', async () => {
   const { port } = await serve()
   const endpoint = await endpointOf(await open(port))
   expect(endpoint).toMatch(/^\/messages\?sessionId=sse-[0-9a-f]{32}$/)
 })
 
-test('a message is received with 202, and answered on the stream', async () => {
+test('a message is accepted with 202, and answered on the stream', async () => {
   const { port } = await serve()
   const stream = await open(port)
   const endpoint = await endpointOf(stream)
@@ -93,7 +93,7 @@ test('an id of one transport is unknown to the other', async () => {
   expect((await post(port, '/messages', request(1, 'ping'))).status).toBe(400)
 })
 
-test('credentials are asked for with every message, and a session belongs to who opened it', async () => {
+test('credentials are required with every message, and a session belongs to its opener', async () => {
   const { port, runs } = await serve({ use: [authenticate({ verifiers: [verifier] })] })
   const refused = await fetch(`http://127.0.0.1:${port}/sse`, { headers: { accept: 'text/event-stream' } })
   expect(refused.status).toBe(401)
@@ -109,7 +109,7 @@ test('credentials are asked for with every message, and a session belongs to who
   await stream.seen(/"text":"a"/)
 })
 
-test('a stream ends when its credential does', async () => {
+test('a stream ends with its credential', async () => {
   const clock = fakeClock()
   const { port } = await serve({ clock, use: [authenticate({ verifiers: [verifier] })] })
   const stream = await open(port, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
@@ -118,7 +118,7 @@ test('a stream ends when its credential does', async () => {
   await stream.next()
 })
 
-test('what is almost an id is unknown, and nothing runs', async () => {
+test('an id that is almost right is unknown, and nothing runs', async () => {
   const { port, runs } = await serve()
   const stream = await open(port)
   const endpoint = await endpointOf(stream)
@@ -130,7 +130,7 @@ test('what is almost an id is unknown, and nothing runs', async () => {
   ]
   for (const each of wrong)
     expect([each, (await post(port, `/messages?sessionId=${each}`, call)).status]).toEqual([each, 404])
-  // The address says which; a header of the other transport says nothing here.
+  // The address names the session; a header of the other transport has no effect here.
   expect((await post(port, '/messages', call, { 'mcp-session-id': id })).status).toBe(400)
   expect(runs.get('echo')).toBeUndefined()
   expect((await post(port, `${endpoint}&sessionId=other`, request(2, 'ping'))).status).toBe(202)

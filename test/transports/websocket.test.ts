@@ -64,7 +64,7 @@ async function open(url: string, headers: { readonly [name: string]: string } = 
     closed,
   }
 }
-/** The status an upgrade is refused with. */
+/** The status with which an upgrade is refused. */
 const refusal = (url: string, headers: { readonly [name: string]: string }, protocols = ['mcp']): Promise<number> =>
   new Promise((resolve, reject) => {
     const ws = new WebSocket(url, protocols, { headers })
@@ -138,7 +138,7 @@ test('a plain request to it is told to upgrade', async () => {
   expect((await fetch(url.replace('ws:', 'http:'))).status).toBe(426)
 })
 
-test('a socket ends when its credential does', async () => {
+test('a socket ends with its credential', async () => {
   const clock = fakeClock()
   const { url } = await serve({ clock, use: [authenticate({ verifiers: [verifier] })] })
   const socket = await open(url, { authorization: `Bearer good-ann-${clock.now() + 5_000}` })
@@ -148,7 +148,7 @@ test('a socket ends when its credential does', async () => {
   expect(await socket.closed).toMatchObject({ code: 3000 })
 })
 
-test('a client that does not answer pings is cut off, one that is idle let go, and one that waits is kept', async () => {
+test('a client that does not answer pings is disconnected, an idle one closed, and a waiting one kept', async () => {
   const clock = fakeClock()
   const { url, runs } = await serve({ clock }, { pingMs: 1_000, idleMs: 2_500 })
   const deaf = new WebSocket(url, 'mcp', { autoPong: false })
@@ -169,7 +169,7 @@ test('a client that does not answer pings is cut off, one that is idle let go, a
     const both = pinged()
     await clock.advance(1_000)
     await both
-    // A round trip on each, so that its pong has come before the next ping.
+    // A round trip on each, so that its pong has arrived before the next ping.
     await Promise.all([idle, waiting].map(roundTrip))
   }
   expect(await cut).toBe(1006)
@@ -179,7 +179,7 @@ test('a client that does not answer pings is cut off, one that is idle let go, a
   expect(await waiting.next()).toMatchObject({ id: 'last' })
 })
 
-test('a message past the limit ends the socket with 1009', async () => {
+test('a message above the limit closes the socket with 1009', async () => {
   const { url, runs } = await serve(undefined, { maxPayload: 1000 })
   const socket = await open(url)
   socket.send(callOf(1, 'echo', { text: 'x'.repeat(1000) }))
@@ -187,7 +187,7 @@ test('a message past the limit ends the socket with 1009', async () => {
   expect(runs.get('echo')).toBeUndefined()
 })
 
-test('a binary frame ends the socket with 1003', async () => {
+test('a binary frame closes the socket with 1003', async () => {
   const { url, runs } = await serve()
   const socket = await open(url)
   socket.ws.send(Buffer.from(JSON.stringify(callOf(1, 'echo', { text: 'x' }))))
@@ -195,7 +195,7 @@ test('a binary frame ends the socket with 1003', async () => {
   expect(runs.get('echo')).toBeUndefined()
 })
 
-test('a socket that closes takes its calls along', async () => {
+test('a socket that closes ends its calls', async () => {
   const { url, runs } = await serve()
   const socket = await open(url)
   socket.send(callOf(1, 'wait'))
@@ -204,20 +204,20 @@ test('a socket that closes takes its calls along', async () => {
   await expect.poll(() => runs.get('wait stopped')).toBe(1)
 })
 
-test('when the server closes, sockets are told', async () => {
+test('when the server closes, sockets get a close frame', async () => {
   const { url, serving } = await serve()
   const socket = await open(url)
   await serving.close()
   expect(await socket.closed).toMatchObject({ code: 1001 })
 })
 
-test('a server that drains lets quiet sockets go, and the others finish their calls', async () => {
+test('a draining server closes idle sockets, and the others finish their calls', async () => {
   const clock = fakeClock()
   const held = Promise.withResolvers<string>()
   const entered = Promise.withResolvers<void>()
   const slow = tool({
     name: 'slow',
-    description: 'Until it is let go',
+    description: 'Runs until it is released',
     run() {
       entered.resolve()
       return held.promise
@@ -234,7 +234,7 @@ test('a server that drains lets quiet sockets go, and the others finish their ca
   expect(await quiet.closed).toMatchObject({ code: 1001 })
   held.resolve('done')
   expect(await busy.next()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
-  // It looks now and then whether all is finished.
+  // It checks periodically whether all is finished.
   await clock.advance(1_000)
   expect(await busy.closed).toMatchObject({ code: 1001 })
   await drained

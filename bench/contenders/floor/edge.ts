@@ -1,4 +1,4 @@
-/** The floor on the edge: a worker that checks one Zod schema. What of every bundle is Zod itself. */
+/** The floor on the edge: a worker that checks one Zod schema. It shows how much of every bundle is Zod. */
 import { echoSchema } from '../../lib/tools.ts'
 
 const schema = echoSchema()

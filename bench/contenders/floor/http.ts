@@ -1,6 +1,4 @@
-/**
- * The floor: the least that `node:http` can do and still answer a tool call. No checks, no protocol.
- */
+/** The floor: the minimum that `node:http` needs to answer a tool call, without checks or protocol. */
 import { createServer } from 'node:http'
 import { listen } from '../served.ts'
 

@@ -1,6 +1,6 @@
 /**
- * SDK v1 as its stateless example shows: Express, a server and a transport per request. JSON answers are its
- * option for servers that stream nothing, and the faster one; without a session id generator it is stateless.
+ * SDK v1 as in its stateless example: Express, a server and a transport per request. JSON answers are its faster
+ * option, for servers that do not stream. Without a session id generator it is stateless.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js'
@@ -13,7 +13,7 @@ app.post('/mcp', async (request: IncomingMessage & { body: unknown }, response: 
   const server = build()
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
   response.on('close', () => {
-    // Its exchange is over: there is no client left that a failure could be reported to.
+    // The exchange has ended, so no client is left to report a failure to.
     Promise.all([transport.close(), server.close()]).catch(() => {})
   })
   await server.connect(transport)

@@ -1,8 +1,8 @@
 /**
- * SDK v2 in process, both ways it documents: a server connected once to an in-memory transport, which is the
- * cheaper one, and the fetch handler, which builds a server per request.
+ * SDK v2 in process, in both documented forms: a server connected once to an in-memory transport, which is cheaper, and
+ * the fetch handler, which builds a server per request.
  *
- * A hand-connected server speaks the earlier revisions, so there the messages have their form.
+ * A server connected by hand speaks the earlier revisions, so its messages have their form.
  */
 import { createMcpHandler, InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { callMessage, echoText, httpHeaders, listMessage, openingMessages } from '../../lib/messages.ts'

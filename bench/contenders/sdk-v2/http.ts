@@ -12,7 +12,7 @@ const validOrigin = localhostOriginValidation()
 listen(
   createServer((request, response) => {
     if (!validHost(request, response) || !validOrigin(request, response)) return
-    // Its own request type leaves no room for `undefined`, which Node's has.
+    // Its request type does not allow `undefined`, which Node's does.
     handle(request as Parameters<typeof handle>[0], response).catch(() => response.destroy())
   }),
 )

@@ -2,7 +2,7 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { toolShapes } from '../../lib/tools.ts'
 
-/** Shapes are made once, outside the factory: what the SDK does with them per request is its own cost. */
+/** Shapes are created once, outside the factory, because the SDK's work on them per request is its own cost. */
 export function factory(count: number): () => McpServer {
   const shapes = toolShapes(count)
   return function build() {

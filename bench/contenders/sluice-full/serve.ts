@@ -1,6 +1,7 @@
 /**
- * Sluice as an operator on the internet runs it: JWT, tenants, the gate, limits and slots, a scoped tool, a log line per
- * request to a file, metrics. None of it is turned down for the benchmark but the rates, which would end it.
+ * Sluice as an operator on the internet runs it: JWT, tenants, admission control, rate limits and concurrency, a scoped
+ * tool, a log line per request to a file, metrics. Only the rates are raised for the benchmark, because they would end
+ * it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

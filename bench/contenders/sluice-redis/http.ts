@@ -1,4 +1,4 @@
-/** The full stack with its limits on a Redis that `BENCH_REDIS` names. */
+/** The full stack with its limits on the Redis that `BENCH_REDIS` names. */
 import { redisStore } from 'sluice/redis'
 import { serveFull } from '../sluice-full/serve.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Wall time of single calls in a fresh process, the first one included, as the documents' own tests take it.
- */
-
+/** Wall time of single calls in a fresh process, including the first one, as the documents' own tests measure it. */
 import { performance } from 'node:perf_hooks'
 import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'

@@ -1,4 +1,4 @@
-/** Sluice over HTTP as it comes: Host and Origin checks and the log line per request are on. */
+/** Sluice over HTTP with its defaults: Host and Origin checks and the log line per request are on. */
 import { serveHttp } from 'sluice/node'
 import { reportUrl } from '../served.ts'
 import { define } from './server.ts'

@@ -1,4 +1,4 @@
-/** A tool of 20 ms behind a gate of ten: five hundred calls a second is all there is to have. */
+/** A tool of 20 ms with ten concurrent calls: the capacity is five hundred calls a second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'

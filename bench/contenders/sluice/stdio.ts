@@ -1,4 +1,4 @@
-/** Sluice over stdio as it comes. */
+/** Sluice over stdio with its defaults. */
 import { serveStdio } from 'sluice/node'
 import { define } from './server.ts'
 

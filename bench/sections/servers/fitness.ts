@@ -1,6 +1,6 @@
 /**
- * The fitness server: what a year costs a model in tokens, whether one tenant's list depends on how many others there are,
- * and whether importing many files takes more memory than importing a few.
+ * The fitness server: the tokens of a year, whether one tenant's list depends on the number of tenants, and whether
+ * importing many files takes more memory than importing a few.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The knowledge server with 10,000 articles: how long until it answers, from the files and from their index; how long a
- * search takes beside reading everything; and whether questions find the right page of Sluice's own documents.
+ * The knowledge server with 10,000 articles: the time to the first answer from files and from an index, a search
+ * compared with reading everything, and whether questions find the right page of Sluice's own documents.
  */
 
 import { spawn } from 'node:child_process'
@@ -27,22 +27,25 @@ async function run(...args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`sluice-knowledge ${args[0]} ended with ${code}`)
 }
 
-/** From the start of the process to the answer to a first search: an index that is only read later would show here. */
+/**
+ * Measures from the start of the process to the answer of a first search, so that an index that is read lazily counts
+ * too.
+ */
 async function startMs(source: string, query: string): Promise<number> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, [program, source], { stdio: ['pipe', 'pipe', 'ignore'] })
   const params = { name: 'search_articles', arguments: { query } }
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize' })}\n`)
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })}\n`)
-  let said = ''
+  let output = ''
   for await (const text of child.stdout.setEncoding('utf8')) {
-    said += text
-    if (said.includes('"id":2')) break
+    output += text
+    if (output.includes('"id":2')) break
   }
   const took = performance.now() - startedAt
   child.stdin.end()
   child.kill()
-  if (!said.includes('"isError":false')) throw new Error(`The first search failed: ${said.slice(0, 500)}`)
+  if (!output.includes('"isError":false')) throw new Error(`The first search failed: ${output.slice(0, 500)}`)
   return took
 }
 
@@ -53,7 +56,7 @@ const weights = [
   ['body', 1],
 ] as const
 
-/** What one writes first: every word looked up in every article, no misspelling found. */
+/** The naive implementation: looks up every word in every article, and finds no misspellings. */
 function scan(articles: readonly Record<(typeof weights)[number][0], string>[], query: string): readonly number[] {
   const words = query.toLowerCase().split(' ')
   const scored: [score: number, index: number][] = []
@@ -82,12 +85,12 @@ async function write(folder: string, articles: readonly MadeArticle[]): Promise<
 }
 
 export async function knowledge(): Promise<Section> {
-  const place = await mkdtemp(join(tmpdir(), 'sluice-bench-knowledge-'))
+  const root = await mkdtemp(join(tmpdir(), 'sluice-bench-knowledge-'))
   try {
     progress(`knowledge: writing ${count} articles`)
     const { articles, queries } = makeLibrary(count, searches)
-    const folder = join(place, 'articles')
-    const index = join(place, 'knowledge.json')
+    const folder = join(root, 'articles')
+    const index = join(root, 'knowledge.json')
     await write(folder, articles)
     await run('build', folder, '--out', index)
 
@@ -165,6 +168,6 @@ export async function knowledge(): Promise<Section> {
       ],
     }
   } finally {
-    await rm(place, { recursive: true })
+    await rm(root, { recursive: true })
   }
 }

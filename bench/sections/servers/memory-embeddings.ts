@@ -1,7 +1,7 @@
 /**
- * The memory server with embeddings: what they cost, and whether words and meaning together find at least what the
- * better of the two finds alone. The service is the tests' own, on this machine, with 384 numbers a vector; its meanings
- * are made, so the recall says how the two rankings are joined, not how good a model is.
+ * The memory server with embeddings: their cost, and whether both rankings together find at least what the better one
+ * finds alone. The service is the tests' double, on this machine, with 384 numbers per vector. Its meanings are made
+ * up, so the recall measures the fusion of the rankings, not a model.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ import { formatNumber, progress, type Section } from '../../lib/figures.ts'
 import { type Kind, labelled } from '../../lib/labelled.ts'
 
 const kinds: readonly Kind[] = ['same words', 'same meaning', 'name']
-const ways = ['words', 'vectors', 'hybrid'] as const
+const modes = ['words', 'vectors', 'hybrid'] as const
 const within = 10
 const facts = 400
 const noise = 9_600
@@ -49,8 +49,8 @@ export async function memoryEmbeddings(): Promise<Section> {
     const ids = memories.map(() => crypto.randomUUID())
     for (let at = 0; at < memories.length; at += 500)
       await workspace.add(
-        memories.slice(at, at + 500).map((text, place) => ({
-          ...{ id: ids[at + place] ?? '', text, source: undefined, tags: [], metadata: '{}', at: at + place },
+        memories.slice(at, at + 500).map((text, index) => ({
+          ...{ id: ids[at + index] ?? '', text, source: undefined, tags: [], metadata: '{}', at: at + index },
           chunks: chunk(text),
         })),
       )
@@ -84,14 +84,14 @@ export async function memoryEmbeddings(): Promise<Section> {
         hybrid: fuse([words, near], within),
       }
       taken.push(performance.now() - start)
-      for (const way of ways) {
-        const memories = await workspace.read(rankings[way])
+      for (const mode of modes) {
+        const memories = await workspace.read(rankings[mode])
         if ([...memories.values()].some(({ id }) => id === ids[answer]))
-          for (const key of [`${way} ${kind}`, way]) found.set(key, (found.get(key) ?? 0) + 1)
+          for (const key of [`${mode} ${kind}`, mode]) found.set(key, (found.get(key) ?? 0) + 1)
       }
     }
-    const recall = (way: string, of: number): number => (100 * (found.get(way) ?? 0)) / of
-    const whole = Object.fromEntries(ways.map((way) => [way, recall(way, questions.length)]))
+    const recall = (mode: string, of: number): number => (100 * (found.get(mode) ?? 0)) / of
+    const whole = Object.fromEntries(modes.map((mode) => [mode, recall(mode, questions.length)]))
     const better = Math.max(whole['words'] ?? 0, whole['vectors'] ?? 0)
     taken.sort((a, b) => a - b)
     const p95 = taken[Math.floor(taken.length * 0.95)]
@@ -107,13 +107,13 @@ export async function memoryEmbeddings(): Promise<Section> {
           title: `memory with embeddings: right answer among the first ${within}, per cent`,
           notes: [
             `${memories.length} memories, ${questions.length} questions; ${vectorLength} numbers a vector, kept as bytes`,
-            'the service is a double whose meanings are made: this measures the joining, not a model',
+            'the service is a double with made-up meanings: this measures the fusion, not a model',
           ],
           columns: ['', ...kinds, 'all'],
-          rows: ways.map((way) => [
-            way,
-            ...kinds.map((kind) => formatNumber(recall(`${way} ${kind}`, facts))),
-            formatNumber(whole[way]),
+          rows: modes.map((mode) => [
+            mode,
+            ...kinds.map((kind) => formatNumber(recall(`${mode} ${kind}`, facts))),
+            formatNumber(whole[mode]),
           ]),
         },
         {
@@ -128,7 +128,7 @@ export async function memoryEmbeddings(): Promise<Section> {
       ],
       goals: [
         {
-          figure: 'memory: hybrid recall, points above the better part',
+          figure: 'memory: hybrid recall, points above the better ranking',
           atLeast: -2,
           unit: '',
           measured: (whole['hybrid'] ?? 0) - better,
@@ -143,7 +143,7 @@ export async function memoryEmbeddings(): Promise<Section> {
   }
 }
 
-/** With what waits in the log. */
+/** Includes the write-ahead log. */
 function sizeOf(path: string): number {
   const database = new DatabaseSync(path)
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)')

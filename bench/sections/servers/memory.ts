@@ -1,6 +1,6 @@
 /**
- * The memory server over stdio, one call at a time, as an agent uses it: how search grows from 10,000 to 100,000
- * memories, what they take on disk, and the reference server with the same memories beside it. Then with embeddings.
+ * The memory server over stdio, one call at a time, as an agent uses it: the growth of a search from 10,000 to 100,000
+ * memories, their size on disk, and the reference server with the same memories. Then with embeddings.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { type Generated, memories, questions } from '../../lib/memories.ts'
 import { openStdio, type StdioClient } from '../../lib/stdio-client.ts'
 
 const main = fileURLToPath(new URL('../../../servers/memory/dist/main.js', import.meta.url))
-/** It exports nothing to import by name, only a program. */
+/** It exports a program only, nothing to import by name. */
 const peerMain = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
   'dist/index.js',
@@ -35,7 +35,7 @@ const perRound = 100
 const lineOf = ({ text, tags }: Generated): string =>
   `${JSON.stringify({ type: 'memory', text, metadata: { tags } })}\n`
 
-/** Through the server's own command, as a person would move in with old notes. */
+/** Uses the server's own command, as a person imports old notes. */
 async function fill(folder: string, lines: string): Promise<number> {
   const begun = performance.now()
   const child = spawn(process.execPath, [main, 'import', '--data', folder], { stdio: ['pipe', 'ignore', 'ignore'] })
@@ -93,13 +93,13 @@ export async function memory(): Promise<Section> {
   }
 }
 
-/** Milliseconds, round by round. */
+/** Milliseconds, by round. */
 interface Growth {
   readonly small: readonly (readonly number[])[]
   readonly large: readonly (readonly number[])[]
 }
 
-/** The same kind of question to both, one by one in turn, so that both meet the same machine; the first round warms up. */
+/** Sends the same kind of question to both in turn, so that both see the same machine; the first round warms up. */
 async function measureGrowth(small: StdioClient, large: StdioClient, generated: readonly Generated[]): Promise<Growth> {
   const ask = {
     small: questions(rounds * perRound, generated.slice(0, few), 2),
@@ -125,7 +125,7 @@ interface Race {
   readonly write: readonly [ours: number, theirs: number]
 }
 
-/** One word each, which the reference server finds as a part of the text; both must find something. */
+/** One word each, which the reference server finds as a substring; both must find something. */
 async function measureRace(ours: StdioClient, theirs: StdioClient, generated: readonly Generated[]): Promise<Race> {
   const words = generated.slice(0, 200).map(({ subject }) => subject[0] ?? '')
   const fresh = [...memories(400, 3)]
@@ -168,7 +168,7 @@ interface Sizes {
 }
 
 function report(growth: Growth, race: Race, sizes: Sizes): Section {
-  // A burst of other work spoils a round, not the figure.
+  // Other work on the machine affects a round, not the figure.
   const p = (taken: readonly (readonly number[])[], share: number): number =>
     median(taken.map((round) => percentile(round, share)))
   const growthP95 = ratio(p(growth.large, 0.95), p(growth.small, 0.95))
@@ -195,7 +195,7 @@ function report(growth: Growth, race: Race, sizes: Sizes): Section {
       {
         title: 'memory: search_memory over stdio, one at a time, ms',
         notes: [
-          `questions of two to four words about what is there, in turn; ${growth.small.length} rounds of ${perRound} each`,
+          `questions of two to four words about existing memories, in turn; ${growth.small.length} rounds of ${perRound} each`,
           'the median of the rounds’ percentiles',
         ],
         columns: ['memories', 'p50', 'p95'],

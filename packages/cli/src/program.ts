@@ -92,11 +92,19 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   sub(
     program,
     'call <target> [tool] [arguments...]',
-    'try an MCP server: list its tools, or call one',
+    'try an MCP server: list its tools, call one, read its resources and prompts',
     'sluice call http://127.0.0.1:3000/mcp',
     'sluice call http://127.0.0.1:3000/mcp shout text=hi',
     'sluice call "npx -y @sluice/routes" calculate_route origin=Hanoi destination=Hue',
+    'sluice call https://mcp.example.com/mcp --repl',
   )
+    .option('--resources', 'list its resources')
+    .option('--read <uri>', 'read a resource')
+    .option('--prompts', 'list its prompts')
+    .option('--prompt <name>', 'get a prompt, with the arguments that follow')
+    .option('--complete <ref>', 'complete the last argument of a prompt or a resource template')
+    .option('--repl', 'make many calls on one connection')
+    .option('--sign-in', 'sign in if the server requires it (default at a terminal)')
     .option('-t, --token <token>', 'a key or token (default: SLUICE_TOKEN)')
     .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
     .option('-e, --env <variable>', 'a variable for a started command, as NAME or NAME=value; repeatable', collect)

@@ -22,7 +22,7 @@ export function aFolder(): string {
  * Turns admission off, because a machine that runs many tests lags and the server would refuse requests as overloaded.
  * `test/limits` tests admission.
  */
-const withoutAdmission = { SLUICE_GATE: 'null' }
+const withoutAdmission = { SLUICE_ADMISSION: 'null' }
 
 export interface CommandResult {
   readonly out: string

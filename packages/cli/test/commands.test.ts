@@ -158,7 +158,8 @@ import { defineServer, tool } from 'sluice'
 import * as z from 'zod'
 import { suffix } from './suffix.ts'
 export default defineServer({
-  info: { name: 'mine', version: '1.0.0' },
+  name: 'mine',
+  version: '1.0.0',
   tools: [tool({ name: '${text}', description: 'Says it', input: z.object({ times: z.int().default(1) }), run: ({ times }) => '${text}'.repeat(times) + suffix })],
 })`
 
@@ -221,7 +222,7 @@ describe('a module', () => {
 import { defineServer, tool } from 'sluice'
 import * as z from 'zod'
 const signalled = new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
-export default defineServer({ info: { name: 'x', version: '1' }, tools: [tool({
+export default defineServer({ name: 'x', version: '1', tools: [tool({
   name: 'slow', description: 'd', input: z.object({}),
   async run() {
     writeFileSync('started', '')

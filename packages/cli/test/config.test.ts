@@ -35,14 +35,14 @@ test('config print hides passwords in URLs, as a table and as JSON', async () =>
 })
 
 test('the environment overrides the file, flags override both, and each value has its origin', async () => {
-  const cwd = inFolder('sluice.config.json', '{"port":4000,"data":"a","limit":{"rate":{"capacity":1,"perSecond":1}}}')
-  const env = { SLUICE_PORT: '5000', SLUICE_LIMIT__RATE__PER_SECOND: '9', SLUICE_HOSTS: '["a.example"]' }
+  const cwd = inFolder('sluice.config.json', '{"port":4000,"data":"a","rateLimit":{"burst":1,"perSecond":1}}')
+  const env = { SLUICE_PORT: '5000', SLUICE_RATE_LIMIT__PER_SECOND: '9', SLUICE_HOSTS: '["a.example"]' }
   const { config, origins } = await loadConfig({ cwd, env, flags: { data: 'b' } })
   expect(config).toMatchObject({
     port: 5000,
     data: 'b',
     hosts: ['a.example'],
-    limit: { rate: { capacity: 1, perSecond: 9 } },
+    rateLimit: { burst: 1, perSecond: 9 },
   })
   expect([origins.get('port'), origins.get('data'), origins.get('host')]).toEqual(['SLUICE_PORT', '--data', undefined])
 })
@@ -95,26 +95,26 @@ test('a name without a value does not turn a layer off', async () => {
 
 test('two configurations in one folder are refused, because one would be ignored', async () => {
   const cwd = inFolder('sluice.config.json', '{}')
-  writeFileSync(join(cwd, 'sluice.config.yaml'), 'limit: { rate: { capacity: 1, perSecond: 1 } }\n')
+  writeFileSync(join(cwd, 'sluice.config.yaml'), 'rateLimit: { burst: 1, perSecond: 1 }\n')
   await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('There are two configurations')
-  expect((await loadConfig({ cwd, env: {}, file: 'sluice.config.yaml' })).config.limit?.rate?.capacity).toBe(1)
+  expect((await loadConfig({ cwd, env: {}, file: 'sluice.config.yaml' })).config.rateLimit?.burst).toBe(1)
 })
 
 describe('names with dots', () => {
   const text = JSON.stringify({
-    tenant: { tools: { 'acme.com': ['a.b'] } },
-    limit: { tools: { 'notes.add': { capacity: 1, perSecond: 2 } } },
+    tenants: { tools: { 'acme.com': ['a.b'] } },
+    rateLimit: { tools: { 'notes.add': { burst: 1, perSecond: 2 } } },
     concurrency: { tools: { 'notes.add': 3 } },
     servers: { 'notes.v2': { module: './notes.ts' } },
   })
   test('are accepted for tenants, tools and servers', async () => {
     const { config, origins } = await loadConfig({ cwd: inFolder('sluice.config.json', text), env: {} })
     expect(config).toMatchObject(JSON.parse(text) as object)
-    expect(origins.get('limit.tools["notes.add"].capacity')).toContain('sluice.config.json')
+    expect(origins.get('rateLimit.tools["notes.add"].burst')).toContain('sluice.config.json')
   })
   test('are printed with the variable that can set them', async () => {
     const { out } = await sluice(inFolder('sluice.config.json', text), ['config', 'print'])
-    expect(out).toMatch(/^tenant\.tools\["acme\.com"\] +\["a\.b"\] +.*sluice\.config\.json +SLUICE_TENANT__TOOLS$/m)
+    expect(out).toMatch(/^tenants\.tools\["acme\.com"\] +\["a\.b"\] +.*sluice\.config\.json +SLUICE_TENANTS__TOOLS$/m)
   })
   test('are not lost if the name is __proto__', async () => {
     const cwd = inFolder('sluice.config.json', '{"__proto__":{"port":4000}}')

@@ -13,7 +13,7 @@ test('with a full log disk calls are answered, health is good, and SIGTERM ends 
   const cwd = aFolder()
   writeFileSync(
     join(cwd, 'sluice.config.json'),
-    JSON.stringify({ log: { file: '/dev/full' }, gate: null, drain: { noticeMs: 1 } }),
+    JSON.stringify({ log: { file: '/dev/full' }, admission: null, drain: { noticeMs: 1 } }),
   )
   const args = [main, 'serve', 'knowledge', '--http', '--port', '0']
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -29,6 +29,7 @@ import type { StrayPolicy } from './transports/node/strays.ts'
 import { handleStrays, withOrigin } from './transports/node/strays.ts'
 
 export { isLoopback } from './core/loopback.ts'
+export { protectedResource } from './core/protected-resource.ts'
 export {
   createPrivateFile,
   isReadableByOthers,
@@ -42,7 +43,6 @@ export type { HandleTextOptions } from './transports/handle-text.ts'
 export { handleText } from './transports/handle-text.ts'
 export { admission } from './transports/http/admission.ts'
 export { sessions } from './transports/http/legacy/session-routes.ts'
-export { protectedResource } from './transports/http/well-known.ts'
 export { nodeClock } from './transports/node/clock.ts'
 export type { Environment } from './transports/node/environment.ts'
 export { childEnvironment, removeVariables, takeEnvironment } from './transports/node/environment.ts'

@@ -55,7 +55,17 @@ declare function btoa(text: string): string
 declare function setTimeout(then: () => void, ms: number): unknown
 declare function clearTimeout(timer: unknown): void
 declare var URL: {
-  new (url: string): { readonly protocol: string; readonly hostname: string }
+  new (
+    url: string,
+  ): {
+    readonly protocol: string
+    readonly host: string
+    readonly hostname: string
+    readonly origin: string
+    readonly pathname: string
+    readonly username: string
+    readonly password: string
+  }
   canParse(url: string): boolean
 }
 declare function fetch(

@@ -1,4 +1,4 @@
-/** What an athlete did, said and wants: the shapes everything else works on. Metres, seconds, beats a minute, watts. */
+/** The data types: activities, athletes and goals. Units are metres, seconds, beats per minute and watts. */
 
 export const sports = ['run', 'ride', 'swim', 'hike', 'walk', 'ski', 'row', 'strength', 'other'] as const
 export type Sport = (typeof sports)[number]
@@ -26,13 +26,13 @@ export interface Athlete {
   readonly name: string
   readonly restingHr: number
   readonly maxHr: number
-  /** Beats a minute that can be held for an hour. */
+  /** Beats per minute that the athlete can hold for an hour. */
   readonly thresholdHr: number
-  /** Watts that can be held for an hour. */
+  /** Watts that the athlete can hold for an hour. */
   readonly ftp: number
 }
 
-/** Until somebody says otherwise. */
+/** Used until the athlete's own values are set. */
 export const defaultAthlete: Athlete = { name: 'Athlete', restingHr: 55, maxHr: 190, thresholdHr: 168, ftp: 220 }
 
 export const goalTypes = ['distance', 'time', 'frequency', 'performance', 'custom'] as const
@@ -47,14 +47,17 @@ export interface Goal {
   readonly sport: Sport | undefined
 }
 
-/** Nobody starts the same sport twice in a minute: the same activity from a watch, an export and a provider is one. */
+/**
+ * Identifies an activity by sport and minute, because two starts of one sport in a minute do not occur. So the same
+ * activity from a watch, an export and a provider counts once.
+ */
 export const fingerprintOf = ({ sport, startedAt }: Pick<Activity, 'sport' | 'startedAt'>): string =>
   `${sport} ${Math.floor(startedAt / 60)}`
 
 export const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10)
 export const dayMs = 86_400_000
 
-/** What files, providers and people call a sport. */
+/** Maps the names that files, providers and people use to a sport. */
 export function toSport(text: string): Sport {
   const word = text.toLowerCase().replace(/[^a-z]/g, '')
   return sportFamilies.find(([, known]) => known.test(word))?.[0] ?? 'other'

@@ -1,6 +1,6 @@
 /**
- * Everything that is kept, one tenant at a time: a `Log` is bound to a tenant when it is opened, and none of its verbs
- * takes another, so what belongs to somebody else cannot be named.
+ * The storage of everything, one tenant at a time. A `TrainingLog` is bound to a tenant when it is opened, and none of
+ * its methods takes another. So the data of another tenant cannot be named.
  */
 
 import type { Activity, Athlete, Goal, ProviderName, Sport } from './activity.ts'
@@ -19,7 +19,7 @@ export interface ActivityQuery {
 
 export interface TrainingLog {
   readonly tenant: string
-  /** How many were new: what is known already is left as it is. */
+  /** Returns the number of new activities. A known activity stays unchanged. */
   add(activities: readonly Activity[]): Promise<number>
   /** Newest first. */
   list(query?: ActivityQuery): Promise<readonly Activity[]>
@@ -30,23 +30,23 @@ export interface TrainingLog {
   setAthlete(athlete: Athlete): Promise<void>
   goals(): Promise<readonly Goal[]>
   setGoal(goal: Goal): Promise<void>
-  /** What a connection needs, sealed by whoever keeps it here. */
+  /** The data of a connection, encrypted by the caller. */
   connection(provider: ProviderName): Promise<Connection | undefined>
   connect(provider: ProviderName, sealed: string, at: number): Promise<void>
   disconnect(provider: ProviderName): Promise<boolean>
-  /** How far the provider's history was read; `undefined` before the first time. */
+  /** The range of the provider's history that was read; `undefined` before the first sync. */
   synced(provider: ProviderName): Promise<SyncedRange | undefined>
   setSynced(provider: ProviderName, synced: SyncedRange): Promise<void>
-  /** A sign-in of this subject that waits for its code, sealed. */
+  /** A sign-in of this subject that waits for its code, encrypted. */
   pending(subject: string): Promise<string | undefined>
   setPending(subject: string, sealed: string): Promise<void>
   deletePending(subject: string): Promise<void>
   touch(subject: string, at: number): Promise<void>
   lastActive(subject: string): Promise<number | undefined>
 }
-/** Everything the provider has between the two moments is here. In seconds since the epoch. */
+/** All of the provider's activities between these two times are stored. In seconds since the epoch. */
 export interface SyncedRange {
-  /** 0 once the whole history is here. */
+  /** 0 once the whole history is stored. */
   readonly completeBackTo: number
   readonly completeUntil: number
 }
@@ -67,9 +67,9 @@ const columns = [
 const insert = `INSERT INTO activities (${columns.join(', ')})
   VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')}) ON CONFLICT DO NOTHING`
 
-/** Written in one transaction: more would hold up everybody else. */
+/** Rows per transaction. More would block other writers for too long. */
 const batchRows = 200
-/** Read in one go: more would block the event loop for tens of milliseconds. */
+/** Rows per read. More would block the event loop for tens of milliseconds. */
 const pageRows = 500
 
 export const createArchive = (sql: Sql): Archive => ({

@@ -1,4 +1,4 @@
-/** Training load as a picture: fitness, fatigue and form over the days. */
+/** Draws the training load as an SVG: fitness, fatigue and form over time. */
 
 import type { Day } from './training.ts'
 
@@ -47,7 +47,7 @@ ${today.map(([kind, value]) => `<circle class="${kind}" cx="${x(days.length - 1)
 ${values.every((value) => value === 0) ? `<text x="${(left + width - right) / 2}" y="${(top + height - bottom) / 2 - 12}" text-anchor="middle">No activities yet</text>\n` : ''}</svg>`
 }
 
-/** Months, or days where there are few. */
+/** Returns month labels, or day labels for a short range. */
 function datesOf(days: readonly Day[]): readonly { readonly at: number; readonly label: string }[] {
   if (days.length <= 62) return days.map(({ day }, at) => ({ at, label: day.slice(5) }))
   return days.flatMap(({ day }, at) => (day.endsWith('-01') ? [{ at, label: day.slice(0, 7) }] : []))

@@ -1,4 +1,4 @@
-/** The server: tools, activities and the load chart as resources, a weekly review. */
+/** The server definition: tools, activities and the load chart as resources, and a weekly review. */
 
 import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
@@ -15,24 +15,24 @@ import { loadOf } from './training.ts'
 
 const perPage = 100
 
-export const defineFitness = (ground: App): ServerDefinition =>
+export const defineFitness = (app: App): ServerDefinition =>
   defineServer({
     name: 'fitness',
     version,
     title: 'Fitness',
     description,
     instructions:
-      'Activities, training load and goals of one athlete or team. While there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the person.',
-    tools: [...activityTools(ground), ...analysisTools(ground), ...goalTools(ground), ...connectionTools(ground)],
+      'Activities, training load and goals of one athlete or team. If there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the user.',
+    tools: [...activityTools(app), ...analysisTools(app), ...goalTools(app), ...connectionTools(app)],
     resources: [
       resource({
         uri: 'activity://{id}',
         name: 'activity',
-        description: 'One activity, whole.',
+        description: 'One activity with all its fields.',
         mimeType: 'application/json',
         async list({ cursor }, work) {
           const offset = Number(cursor ?? 0)
-          const found = await (await trainingLogFor(ground, work)).list({ limit: perPage, offset })
+          const found = await (await trainingLogFor(app, work)).list({ limit: perPage, offset })
           return {
             resources: found.map(({ id, name, startedAt, provider }) => ({
               uri: `activity://${id}`,
@@ -43,7 +43,7 @@ export const defineFitness = (ground: App): ServerDefinition =>
           }
         },
         async read({ id }, work) {
-          const found = await (await trainingLogFor(ground, work)).get(String(id))
+          const found = await (await trainingLogFor(app, work)).get(String(id))
           return found && JSON.stringify(toActivityDetail(found))
         },
       }),
@@ -51,12 +51,12 @@ export const defineFitness = (ground: App): ServerDefinition =>
         uri: 'chart://training-load',
         name: 'training-load',
         title: 'Training load',
-        description: 'Fitness, fatigue and form of the last year, as a picture.',
+        description: 'Fitness, fatigue and form of the last year as a chart.',
         mimeType: 'image/svg+xml',
         async read(_, work) {
-          const log = await trainingLogFor(ground, work)
+          const log = await trainingLogFor(app, work)
           const all = await log.list()
-          const days = loadOf(all, await log.athlete(), ground.clock.now())
+          const days = loadOf(all, await log.athlete(), app.clock.now())
           return loadChart(days.slice(-365), isSynthetic(all) ? 'Training load (made-up data)' : 'Training load')
         },
       }),

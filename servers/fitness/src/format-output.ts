@@ -1,4 +1,4 @@
-/** Output in the two formats that the fitness document names, each with its content type. docs/documents.md#001 */
+/** Formats output in the two formats of the fitness document, each with its content type. See docs/documents.md#001. */
 
 import { toon } from 'sluice/toon'
 
@@ -7,7 +7,7 @@ export interface FormattedOutput {
   readonly content_type: 'application/json' | 'application/vnd.toon'
 }
 
-/** `format` without regard to case; anything but `toon` is JSON, and so is data that TOON would make longer. */
+/** Ignores the case of `format`. Anything but `toon` is JSON, and so is data that TOON would make longer. */
 export function formatOutput(value: object, format = 'json'): FormattedOutput {
   const json = JSON.stringify(value)
   if (format.toLowerCase() !== 'toon') return { data: json, content_type: 'application/json' }

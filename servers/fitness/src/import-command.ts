@@ -1,4 +1,4 @@
-/** `sluice-fitness import`: files and folders into the log, with a bar. */
+/** `sluice-fitness import`: imports files and folders into the log, with a progress bar. */
 
 import { readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
     const { added, known, skipped } = await importInto(log, reader, sources, drawProgressBar)
     if (added > 0) await deleteSynthetic(log)
     process.stderr.write(process.stderr.isTTY ? '\r\u001b[K' : '')
-    process.stdout.write(`${added} added, ${known} known already, ${skipped.length} left out\n`)
+    process.stdout.write(`${added} added, ${known} already known, ${skipped.length} left out\n`)
     for (const why of skipped) process.stderr.write(`  ${withoutControlCharacters(why)}\n`)
   } finally {
     await reader.close()
@@ -38,7 +38,7 @@ export async function importCommand(argv: readonly string[]): Promise<void> {
 
 function sourcesIn(path: string): readonly Source[] {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw new Error(`There is no file or folder ${path}`)
+  if (!found) throw new Error(`File or folder not found: ${path}`)
   if (!found.isDirectory()) return [{ name: path, read: () => readFile(path) }]
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(fit|gpx|tcx|zip)(\.gz)?$/i.test(entry.name))
@@ -56,5 +56,5 @@ function drawProgressBar(done: number, total: number, name: string): void {
   )
 }
 
-/** Names come from archives of strangers: none may steer the terminal. */
+/** Names come from untrusted archives, so control characters must not reach the terminal. */
 const withoutControlCharacters = (text: string): string => text.replace(/\p{Cc}/gu, '?')

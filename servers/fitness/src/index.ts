@@ -1,4 +1,7 @@
-/** Many athletes, one server: `open` for hosts, `processRequest` and `formatOutput` for programs with a transport of their own. */
+/**
+ * Many athletes on one server: `open` for hosts, `processRequest` and `formatOutput` for programs with their own
+ * transport.
+ */
 
 export type { FormattedOutput } from './format-output.ts'
 export { formatOutput } from './format-output.ts'

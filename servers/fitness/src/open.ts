@@ -1,4 +1,4 @@
-/** What a host runs: the archive and the providers that the environment names. */
+/** Opens what a host runs: the archive and the providers that the environment names. */
 
 import { join } from 'node:path'
 import type { HostContext, OpenServer } from 'sluice'
@@ -10,7 +10,7 @@ import { sqliteFile } from './sqlite.ts'
 import { createStrava, settingsFrom } from './strava/oauth.ts'
 import { createVault } from './strava/seal.ts'
 
-/** PostgreSQL where the environment names one, else a file in the server's folder. */
+/** Opens PostgreSQL if the environment names one, otherwise a file in the server's folder. */
 export async function archiveFrom({ folder, env }: Pick<HostContext, 'folder' | 'env'>): Promise<Archive> {
   const url = env['FITNESS_POSTGRES']
   if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
@@ -23,12 +23,12 @@ export async function archiveFrom({ folder, env }: Pick<HostContext, 'folder' | 
 }
 
 /**
- * Holds 3 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
- * parsed; larger exports go through the command `import`.
+ * Enough for 3 MB of files in base64. A larger message would block the event loop for more than 50 ms while its JSON is
+ * parsed. Larger exports go through the command `import`.
  */
 const maxMessageBytes = 4 * 1024 * 1024
 
-/** Everybody may know what there is, also before signing in; calls are somebody's. */
+/** The list of tools is public, so that clients can show it before signing in; calls need a caller. */
 const publicMethods = ['initialize', 'ping', 'server/discover', 'tools/list']
 
 /** Opens the archive and the providers that the environment names. */

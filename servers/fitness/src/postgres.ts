@@ -1,14 +1,14 @@
-/** The database of a fleet. Numbers come back as numbers: nothing here is larger than a double holds. */
+/** PostgreSQL, for several processes. Numbers come back as numbers, because none exceeds the range of a double. */
 
 import type { Pool, PoolClient } from 'pg'
 import { RpcError } from 'sluice'
 import type { Sql } from './sql.ts'
 import { moreTables, tables } from './tables.ts'
 
-/** One number for the lock under which processes that start together make the tables one after the other. */
+/** The advisory lock under which processes that start together create the tables one after the other. */
 const lock = 0x4669_746e
 
-/** A database that hangs must not hang its callers: they are answered, and the connection is given up. */
+/** A hanging database must not hang its callers: they get an error, and the connection is closed. */
 const connectMs = 5000
 const statementMs = 20_000
 
@@ -23,7 +23,7 @@ export async function postgres(url: string): Promise<Sql> {
     application_name: 'sluice-fitness',
     types: types as never,
   })
-  // Without it a connection that breaks while idle would end the process.
+  // Without a listener, an idle connection that breaks would end the process.
   pool.on('error', () => {})
   await transaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
@@ -60,7 +60,7 @@ async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<
   }
 }
 
-/** What the database says about itself is for the log. */
+/** Hides the database's own messages, which belong in the log. */
 async function mapErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

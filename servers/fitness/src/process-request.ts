@@ -1,6 +1,6 @@
 /**
- * The entry point that the fitness document describes: a request and the headers it came with in, a response or `null` out.
- * A thin adapter over `handle`; docs/documents.md#001 says what it does as written.
+ * The entry point that the fitness document describes: it takes a request and its headers, and returns a response or
+ * `null`. A thin adapter over `handle`; docs/documents.md#001 lists what it does as written.
  */
 
 import type { HostContext, Logger, Server } from 'sluice'
@@ -12,18 +12,18 @@ import { open } from './open.ts'
 /** A JSON-RPC response, with the members that `processRequest` may set. */
 export interface ProcessedResponse {
   readonly jsonrpc: '2.0'
-  /** Missing if the request had none. */
+  /** Absent if the request had none. */
   readonly id?: string | number
   readonly result?: { readonly [member: string]: unknown }
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** By lower-case name, as Node has them. */
+/** Keys are lower-case, as in Node. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** Processes requests until it is closed. */
 export interface RequestProcessor {
-  /** `null` for a notification. Never rejects. */
+  /** Returns `null` for a notification. Never rejects. */
   processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null>
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export const toProcessRequest =
   (server: Pick<Server, 'handle'>): RequestProcessor['processRequest'] =>
   async (request, headers = {}) => {
     const { jsonrpc, method, id, params, auth_token }: Incoming = isObject(request) ? request : {}
-    // By its name alone: in the document an id does not make a notification a request.
+    // Decided by the name alone: in the document an id does not turn a notification into a request.
     if (typeof method === 'string' && method.startsWith('notifications/')) {
       await server.handle({ jsonrpc, method, ...(isObject(params) && { params }) })
       return null
@@ -47,7 +47,7 @@ export const toProcessRequest =
       peer: 'memory',
       header: (name: string) => (name === 'authorization' ? token : headers[name]),
     }
-    // A request without an id is answered, so it gets one on the way.
+    // A request without an id is answered too, so it gets a temporary one.
     const message = { jsonrpc, method, id: isId(id) ? id : 'no id', ...paramsOf(method, params) }
     const response = (await server.handle(message, { via })) as ProcessedResponse | null
     if (!response) return null
@@ -66,7 +66,7 @@ const isObject = (value: unknown): value is { readonly [name: string]: unknown }
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id)
 
-/** The document's own checks, in its words and under its one code. */
+/** The document's own checks, with its messages and its single code. */
 function problemWith(jsonrpc: unknown, method: unknown, params: unknown): string | undefined {
   if (jsonrpc !== '2.0') return `Invalid JSON-RPC version: got '${String(jsonrpc ?? '').slice(0, 20)}', expected '2.0'`
   if (typeof method !== 'string' || method === '') return 'Missing method'
@@ -78,11 +78,11 @@ const internal = (text: string): NonNullable<ProcessedResponse['error']> => ({
   message: `Internal server error: ${text}`,
 })
 
-/** `arguments` may be null or missing, and every client is answered as one of 2025-06-18. */
+/** `arguments` may be null or missing, and every client is answered in revision 2025-06-18. */
 function paramsOf(method: unknown, params: unknown): { readonly params?: object } {
-  const given = isObject(params) ? params : {}
-  if (method === 'initialize') return { params: { capabilities: {}, clientInfo, ...given, protocolVersion } }
-  return { params: method === 'tools/call' ? { ...given, arguments: given['arguments'] ?? {} } : given }
+  const input = isObject(params) ? params : {}
+  if (method === 'initialize') return { params: { capabilities: {}, clientInfo, ...input, protocolVersion } }
+  return { params: method === 'tools/call' ? { ...input, arguments: input['arguments'] ?? {} } : input }
 }
 const protocolVersion = '2025-06-18'
 const clientInfo = { name: 'unknown', version: '0' }
@@ -91,7 +91,7 @@ function toDocumentedResponse(
   method: string,
   { result, error }: ProcessedResponse,
 ): Pick<ProcessedResponse, 'result' | 'error'> {
-  // Whatever is below the two prefixes is answered; a name that does not exist has nothing in it.
+  // Every name below the two prefixes is answered; an unknown one has an empty result.
   const family = /^(resources|prompts)\//.exec(method)?.[1]
   if (error?.code === -32601 && family !== undefined) return { result: { [family]: [] } }
   if (error?.message === 'Internal error') return { error: { ...error, message: 'Internal server error' } }
@@ -115,7 +115,10 @@ export async function openRequestProcessor(site: HostContext): Promise<RequestPr
 
 let processor: Promise<RequestProcessor> | undefined
 
-/** Serves one request on this account's own log, which `npx @sluice/fitness` has too. The first one opens it. Never rejects. */
+/**
+ * Serves one request on this account's own log, the one `npx @sluice/fitness` uses. The first request opens it. Never
+ * rejects.
+ */
 export async function processRequest(request: unknown, headers?: Headers): Promise<ProcessedResponse | null> {
   const logger = stderrLogger()
   try {

@@ -1,4 +1,4 @@
-/** The file of one machine. */
+/** SQLite, for one machine. */
 
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
@@ -28,7 +28,7 @@ export function sqliteFile(path: string): Sql {
   return {
     async query(text, values = []) {
       const found = await read(() => statement(text).all(...values) as SqlRow[])
-      // SQLite reads synchronously: reads in a row must not add up to one long turn.
+      // SQLite reads synchronously, so consecutive reads must not add up to one long turn.
       if (found.length > yieldAfterRows) await new Promise((resolve) => setImmediate(resolve))
       return found
     },

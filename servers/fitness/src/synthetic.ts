@@ -1,4 +1,4 @@
-/** A year of training of nobody in particular, always the same for a tenant: something to look at before there is data. */
+/** A made-up year of training, always the same for a tenant, to try the tools before there is data. */
 
 import { createHash } from 'node:crypto'
 import type { Activity, Sport } from './activity.ts'
@@ -9,10 +9,10 @@ export function syntheticYear(tenant: string, nowMs: number, count: number = act
   const random = randomOf(tenant)
   const today = Math.floor(nowMs / 86_400_000)
   return Array.from({ length: count }, (_, at): Activity => {
-    // From yesterday on: nothing lies after now, at any hour.
+    // Starts yesterday, so that no activity lies in the future at any hour.
     const day = today - 1 - Math.floor((at * 365) / count)
     const sport: Sport = pick(random(), [0.55, 'run'], [0.85, 'ride'], [0.93, 'swim'], [1, 'strength'])
-    // Two in a day are a morning and an evening.
+    // Two activities on one day are a morning and an evening one.
     const hour = at % 2 === 0 ? 6 + Math.floor(random() * 3) : 16 + Math.floor(random() * 4)
     const startedAt = day * 86_400 + hour * 3600 + Math.floor(random() * 60) * 60
     const season = 1 + 0.25 * Math.sin((day / 365) * 2 * Math.PI)

@@ -1,4 +1,7 @@
-/** In words both databases understand. Every key begins with the tenant: a query without one cannot use an index, and none is written. */
+/**
+ * SQL that both databases understand. Every key starts with the tenant, so a query without one could not use an index;
+ * there is none.
+ */
 
 export const tables = `
   CREATE TABLE IF NOT EXISTS activities (
@@ -17,7 +20,7 @@ export const tables = `
   CREATE TABLE IF NOT EXISTS active (tenant TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (tenant, subject));
 `
 
-/** The second step: how far a provider was read, and sign-ins that wait for their code. */
+/** The second migration: the synced range of a provider, and sign-ins that wait for their code. */
 export const moreTables = `
   CREATE TABLE IF NOT EXISTS syncs (tenant TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, provider));
   CREATE TABLE IF NOT EXISTS pending (tenant TEXT NOT NULL, subject TEXT NOT NULL, sealed TEXT NOT NULL, PRIMARY KEY (tenant, subject));

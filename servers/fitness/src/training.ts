@@ -34,14 +34,14 @@ export interface Day {
 const fitnessDays = 42
 const fatigueDays = 7
 
-/** Every day up to today, rest days too: they are what fatigue falls on. */
+/** Returns every day up to today, including rest days, because fatigue falls on those. */
 export function loadOf(activities: readonly Activity[], athlete: Athlete, nowMs: number): readonly Day[] {
   const stress = new Map<number, number>()
   for (const each of activities) {
     const day = Math.floor((each.startedAt * 1000) / dayMs)
     stress.set(day, (stress.get(day) ?? 0) + stressOf(each, athlete))
   }
-  const first = activities.reduce((least, { startedAt }) => Math.min(least, startedAt * 1000), nowMs)
+  const first = activities.reduce((min, { startedAt }) => Math.min(min, startedAt * 1000), nowMs)
   const days: Day[] = []
   let [ctl, atl] = [0, 0]
   for (let at = Math.floor(first / dayMs); at <= Math.floor(nowMs / dayMs); at++) {
@@ -57,7 +57,7 @@ export function loadOf(activities: readonly Activity[], athlete: Athlete, nowMs:
 export const riegel = (seconds: number, metres: number, overMetres: number): number =>
   seconds * (overMetres / metres) ** 1.06
 
-/** Shares of the heart-rate reserve (Karvonen), of FTP (Coggan). */
+/** Zones as shares of the heart-rate reserve (Karvonen) and of FTP (Coggan). */
 export const heartZones = ({ restingHr, maxHr }: Athlete): readonly Zone[] =>
   zones([0.5, 0.6, 0.7, 0.8, 0.9, 1], (share) => restingHr + share * (maxHr - restingHr), [
     'recovery',
@@ -90,7 +90,10 @@ const zones = (shares: readonly number[], of: (share: number) => number, names: 
     to: Math.round(of(shares[at + 1] ?? 1)),
   }))
 
-/** 0 to 100: how fit (CTL, 100 is a lot for an amateur), how regular (weeks with training of the last twelve), where it goes. */
+/**
+ * Returns 0 to 100 from fitness (CTL; 100 is a lot for an amateur), regularity (training weeks of the last twelve) and
+ * trend.
+ */
 export function scoreOf(days: readonly Day[]): {
   readonly score: number
   readonly fitness: number
@@ -113,7 +116,7 @@ export function scoreOf(days: readonly Day[]): {
   }
 }
 
-/** The line through values that lie evenly apart, least squares: how much it rises each step. Gaps are left out. */
+/** Returns the slope of the least-squares line through evenly spaced values. Gaps are ignored. */
 export function slopeOf(values: readonly (number | null)[]): number {
   const known = values.flatMap((value, at) => (value === null ? [] : [{ at, value }]))
   const mean = (of: (each: (typeof known)[number]) => number): number =>

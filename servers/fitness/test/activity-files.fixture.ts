@@ -1,4 +1,4 @@
-/** Files as watches and providers write them, made here. */
+/** Builds files as watches and providers write them. */
 
 import { Encoder, Profile } from '@garmin/fitsdk'
 import { zipSync } from 'fflate'
@@ -11,7 +11,7 @@ export interface RunSpec {
 }
 
 export function fitFile({ start = '2026-03-01T07:00:00Z', metres = 10_000, seconds = 3000 }: RunSpec = {}): Uint8Array {
-  // Its types know no message's fields.
+  // The encoder's types have no message fields.
   const encoder = new Encoder() as unknown as { onMesg(number: number, message: object): void; close(): Uint8Array }
   const startTime = new Date(start)
   const numbers: { readonly [name: string]: number } = Profile.MesgNum

@@ -1,4 +1,4 @@
-/** One contract for what is kept, on SQLite and on a real PostgreSQL. */
+/** The contract of the archive, on SQLite and on a real PostgreSQL. */
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -37,10 +37,10 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
   let tenants = 0
   const opened = async (): Promise<Archive> =>
     createArchive(kind === 'sqlite' ? sqliteFile(join(aFolder(), 'a.db')) : await postgres(server.url))
-  /** PostgreSQL's tables are shared by the tests; tenants are what keeps them apart. */
+  /** The tests share PostgreSQL's tables, so each uses its own tenant. */
   const aTenant = (): string => `tenant-${++tenants}`
 
-  test('what was added is there as it was, newest first, and counted', async () => {
+  test('added activities are there unchanged, newest first, and counted', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
     const [first, second] = [an(), an({ id: 'b', startedAt: 1_700_100_000, averageHr: undefined })]
@@ -54,7 +54,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
-  test('the same activity from another file is known already', async () => {
+  test('the same activity from another file counts as known', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
     expect(await log.add([an()])).toBe(1)
@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
-  test('tenants do not see each other, whatever they are called', async () => {
+  test('tenants do not see each other, whatever their names', async () => {
     const archive = await opened()
     const [a, b] = [aTenant(), aTenant()]
     await archive.forTenant(a).add([an()])
@@ -91,7 +91,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
-  test('athlete, goals, connections and last visits are kept and replaced', async () => {
+  test('athlete, goals, connections and last visits are stored and replaced', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
     expect((await log.athlete()).ftp).toBe(220)
@@ -108,7 +108,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
-  test('a year is added once, however often and from however many at once', async () => {
+  test('a year is added once, however often and by however many concurrent callers', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
     const year = syntheticYear('a', now)
@@ -119,7 +119,7 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
   })
 })
 
-test('PostgreSQL that cannot be reached at the start is named, without its password', async () => {
+test('an unreachable PostgreSQL is reported at the start, without its password', async () => {
   const env = { FITNESS_POSTGRES: 'postgresql://anna:hush-hush@127.0.0.1:1/fitness' }
   const opened = await archiveFrom({ folder: aFolder(), env }).catch((thrown: unknown) => thrown)
   expect(String(opened)).toMatch(/^Error: Cannot use the database that FITNESS_POSTGRES names: .*ECONNREFUSED/)

@@ -1,4 +1,4 @@
-/** As people use it: the binary over stdio and HTTP with the official client. */
+/** The binary over stdio and HTTP, with the official client. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,14 +30,14 @@ test('over stdio, twice on the same data', async () => {
   }
 })
 
-test('when its client is gone it closes its file before it ends', async () => {
+test('it closes its file before it exits when its client disconnects', async () => {
   const folder = aFolder()
   const child = spawn(process.execPath, [programOf('fitness'), '--data', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   child.stdin.end()
   expect(await once(child, 'exit')).toEqual([0, null])
-  // An open one has its log beside it.
+  // An open database has a log file beside it.
   expect(readdirSync(join(folder, 'servers/fitness'))).toEqual(['fitness.db'])
 })
 

@@ -1,6 +1,6 @@
 /**
- * Many athletes on one server over HTTP: with tokens of a real authorization server, which the official client finds by
- * itself, or with API keys. Everybody may see which tools there are; nobody sees a byte of another's data.
+ * Many athletes on one server over HTTP, with API keys or with tokens of a real authorization server that the official
+ * client discovers. The list of tools is public; no athlete sees another's data.
  */
 
 import type { VersionNegotiationMode } from '@modelcontextprotocol/client'
@@ -55,7 +55,7 @@ async function serveFitness(): Promise<AuthenticatedServer> {
 }
 
 interface ConnectOptions {
-  /** A client of the authorization server, who gets a token when the server asks for one. */
+  /** A client id at the authorization server, for which the client gets a token when the server asks for one. */
   readonly client?: string
   readonly key?: string
   readonly headers?: { readonly [name: string]: string }
@@ -85,7 +85,7 @@ const athletes = ['alice', 'bob', 'carol'] as const
 type Athlete = (typeof athletes)[number]
 const markerOf = (athlete: Athlete): string => `the secret loop of ${athlete}`
 
-/** Their name, a goal, and one activity each, at the same minute, so that nothing but the tenant tells them apart. */
+/** Stores a name, a goal and one activity each at the same minute, so that only the tenant tells the athletes apart. */
 async function addPrivateData(client: Client, athlete: Athlete): Promise<void> {
   const name = markerOf(athlete)
   const content = base64(gpxFile({ name }))
@@ -101,7 +101,7 @@ interface VisibleData {
   readonly goal: string
 }
 
-/** Everything there is to read, with every tool that only reads and every resource. */
+/** Reads everything, with every read-only tool and every resource. */
 async function readEverything(client: Client): Promise<VisibleData> {
   const call = async (name: string, args: object = {}): Promise<Record<string, unknown>> => {
     const result = await client.callTool({ name, arguments: { ...args } })
@@ -125,7 +125,7 @@ async function readEverything(client: Client): Promise<VisibleData> {
 }
 
 describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official client, %j', (mode) => {
-  test('two athletes with tokens and one with a key: each finds all of their own and nothing of the others', async () => {
+  test('two athletes with tokens and one with a key each find all of their own data and nothing of the others', async () => {
     const serving = await serveFitness()
     const { secret: key } = await keys.create({ subject: 'carol', tenants: ['carol'] })
     const clients = {
@@ -157,13 +157,13 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
         }
       }
 
-    // What one throws away, the others keep.
+    // Data that one athlete deletes stays for the others.
     const thrown = await clients.bob.callTool({ name: 'disconnect_provider', arguments: { provider: 'files' } })
     expect(thrown).toMatchObject({ structuredContent: { removed: 1 } })
     expect(await readEverything(clients.alice)).toMatchObject({ activity: seen.alice.activity, goal: seen.alice.goal })
   })
 
-  test('without a credential the tools are listed, and nothing else answers', async () => {
+  test('without a credential the tools are listed, and every call is refused', async () => {
     const serving = await serveFitness()
     const client = await connect(serving, { mode })
     expect((await client.listTools()).tools).toHaveLength(16)
@@ -178,7 +178,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
   })
 })
 
-test('a header chooses among one’s own teams, and opens no other door', async () => {
+test("a header selects one of the caller's own teams, and no other", async () => {
   const serving = await serveFitness()
   const athlete = async (tenant: string): Promise<unknown> => {
     const client = await connect(serving, { client: 'coach', headers: { 'X-Tenant': tenant } })
@@ -191,7 +191,7 @@ test('a header chooses among one’s own teams, and opens no other door', async 
   await expect(athlete('alice')).rejects.toThrow('not a member')
 })
 
-test('who belongs to nobody, and who has a token for somewhere else, runs nothing', async () => {
+test('a caller without a tenant, or with a token for another resource, runs nothing', async () => {
   const serving = await serveFitness()
   resources.push('https://elsewhere.example/mcp')
   const stranger = await connect(serving, { client: 'stranger' })

@@ -12,7 +12,7 @@ import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.f
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-describe('files people have', () => {
+describe('real files', () => {
   test('FIT', () => {
     expect(readActivity('a.fit', fitFile())).toMatchObject({
       sport: 'run',
@@ -25,7 +25,7 @@ describe('files people have', () => {
       calories: 640,
     })
   })
-  test('GPX: distance, climb and heart rate from its points', () => {
+  test('GPX: distance, climb and heart rate are computed from its points', () => {
     const read = readActivity('a.gpx', bytes(gpxFile()))
     expect(read).toMatchObject({
       sport: 'run',
@@ -38,7 +38,7 @@ describe('files people have', () => {
     expect(read.distanceM).toBeGreaterThan(1100)
     expect(read.distanceM).toBeLessThan(1125)
   })
-  test('TCX, and whatever is packed once more', () => {
+  test('TCX, and files that are compressed again', () => {
     expect(readActivity('a.tcx.gz', gzipSync(tcxFile()))).toMatchObject({
       sport: 'ride',
       distanceM: 20_000,
@@ -50,7 +50,7 @@ describe('files people have', () => {
   })
 })
 
-describe('files from strangers', () => {
+describe('untrusted files', () => {
   test.each([
     ['nothing', bytes('')],
     ['text', bytes('hello')],
@@ -64,7 +64,7 @@ describe('files from strangers', () => {
   ])('%s is left out with a reason', (_, content) => {
     expect(() => readActivity('x', content)).toThrow(UnreadableFile)
   })
-  test('no bytes make it throw anything else', () => {
+  test('arbitrary bytes never make it throw anything else', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 300 }),
@@ -84,7 +84,7 @@ describe('files from strangers', () => {
 
 describe('importing', () => {
   const source = (name: string, content: Uint8Array) => ({ name, read: async () => content.slice() })
-  test('a ZIP as a provider exports it: activities in, the rest left alone, damaged ones named', async () => {
+  test("a provider's ZIP: activities are imported, other files ignored, damaged ones reported", async () => {
     const log = anArchive().forTenant('a')
     const zip = zipOf({
       'activities/1.fit': fitFile(),
@@ -102,7 +102,7 @@ describe('importing', () => {
     })
     expect(seen).toEqual([0, 1])
   })
-  test('one large ZIP reports on its way, and can be stopped there', async () => {
+  test('a large ZIP reports progress and can be cancelled', async () => {
     const log = anArchive().forTenant('a')
     let state = 1
     const filler = new Uint8Array(200_000).map(() => {
@@ -133,12 +133,12 @@ describe('importing', () => {
     )
     await expect(stopped).rejects.toThrow('abort')
   })
-  test('a ZIP that unpacks to far more than it is, or is cut off, takes nothing with it', async () => {
+  test('a ZIP bomb and a truncated ZIP are rejected, and nothing else is lost', async () => {
     const log = anArchive().forTenant('a')
     const bomb = zipOf({ 'a.gpx': new Uint8Array(65 * 1024 * 1024) })
     expect(await importInto(log, aFileReader(), [source('bomb.zip', bomb)], () => {})).toMatchObject({
       added: 0,
-      skipped: [expect.stringContaining('too much')],
+      skipped: [expect.stringContaining('too large when unpacked')],
     })
     const cut = zipOf({ 'a.fit': fitFile() }).subarray(0, 60)
     expect(
@@ -147,7 +147,7 @@ describe('importing', () => {
       added: 1,
     })
   })
-  test('by the tool: progress is reported, and real data puts an end to the made-up', async () => {
+  test('the tool reports progress, and real data removes the made-up data', async () => {
     const { alice, client } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
     expect(dataOf(await alice('get_activities'))).toMatchObject({ synthetic: true })
@@ -163,14 +163,14 @@ describe('importing', () => {
       { params: { progress: 2, total: 2 } },
     ])
   })
-  test('by the command, with folders', () => {
+  test('the command imports folders', () => {
     const folder = aFolder()
     writeFileSync(join(folder, 'a.fit'), fitFile())
     writeFileSync(join(folder, 'b.tcx'), tcxFile())
     const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
     const run = (): string =>
       execFileSync(process.execPath, [main, 'import', folder, '--data', join(folder, 'data')]).toString()
-    expect(run()).toBe('2 added, 0 known already, 0 left out\n')
-    expect(run()).toBe('0 added, 2 known already, 0 left out\n')
+    expect(run()).toBe('2 added, 0 already known, 0 left out\n')
+    expect(run()).toBe('0 added, 2 already known, 0 left out\n')
   })
 })

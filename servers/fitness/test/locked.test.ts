@@ -1,4 +1,4 @@
-/** The fitness file while another process holds its write lock. */
+/** The fitness database while another process holds its write lock. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { holdLock } from '../../../test/kit/processes/sqlite-lock.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 
-test('writing is refused after a second, the event loop goes on meanwhile, and reading does too', async () => {
+test('a write is refused after a second, while the event loop and reads continue', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-fitness-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'fitness.db')

@@ -1,4 +1,4 @@
-/** The threads that read files: what a hostile file can cost, and whom. */
+/** The threads that read files: what a hostile file can cost, and to whom. */
 
 import { fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
@@ -7,13 +7,13 @@ import { fitFile, zipOf } from './activity-files.fixture.ts'
 import { aFileReader, anArchive } from './server.fixture.ts'
 
 const source = (name: string, content: Uint8Array) => ({ name, read: async () => content })
-/** Packs to some kilobytes and takes many seconds to parse. */
+/** Compresses to some kilobytes and takes many seconds to parse. */
 const slow = (): Uint8Array => zipOf({ 'a.gpx': `<gpx>${'<a/>'.repeat(8_000_000)}</gpx>` })
 /** Needs more heap than these tests allow. */
 const large = (): Uint8Array =>
   zipOf({ 'a.gpx': `<gpx>${Array.from({ length: 500_000 }, (_, n) => `<a${n}/>`).join('')}</gpx>` })
 
-test('a file that takes longer than the deadline is left out by name, and the next file is read', async () => {
+test('a file that exceeds the deadline is left out by name, and the next file is read', async () => {
   const clock = fakeClock()
   const reader = aFileReader({ threads: 1 }, clock)
   const log = anArchive().forTenant('a')
@@ -21,7 +21,7 @@ test('a file that takes longer than the deadline is left out by name, and the ne
   const importing = importInto(log, reader, [source('slow.zip', slow()), source('b.fit', fitFile())], (now) => {
     done = now
   })
-  // Step by step, and no further than the first file: its deadline is set some turns after the start.
+  // Advances step by step, and only for the first file: its deadline is set some turns after the start.
   await expect
     .poll(async () => {
       if (done < 1) await clock.advance(1_000)
@@ -32,14 +32,14 @@ test('a file that takes longer than the deadline is left out by name, and the ne
   expect(imported).toEqual({ added: 1, known: 0, skipped: ['slow.zip: reading it takes longer than 20 s'] })
 })
 
-test('a file that needs more memory than a thread has is left out by name, and the next file is read', async () => {
+test('a file that exceeds the memory of a thread is left out by name, and the next file is read', async () => {
   const reader = aFileReader({ maxHeapMb: 48 })
   const log = anArchive().forTenant('a')
   const imported = await importInto(log, reader, [source('large.zip', large()), source('b.fit', fitFile())], () => {})
   expect(imported).toEqual({ added: 1, known: 0, skipped: ['large.zip: reading it takes more than 48 MB'] })
 })
 
-test('imports share the threads there are, and a caller that cancels stops waiting or reading at once', async () => {
+test('imports share the threads, and a cancelled caller stops waiting or reading at once', async () => {
   const reader = aFileReader({ threads: 1 })
   const [first, second] = [new AbortController(), new AbortController()]
   const read = async (name: string, bytes: Uint8Array, signal?: AbortSignal): Promise<number> => {
@@ -53,7 +53,7 @@ test('imports share the threads there are, and a caller that cancels stops waiti
   const patient = read('c.fit', fitFile()).finally(() => {
     isRead = true
   })
-  // As long as a thread of another reader takes to start and to read the same file.
+  // Takes as long as another reader's thread needs to start and to read the same file.
   for await (const { share } of aFileReader().read('d.fit', fitFile())) expect(share).toBe(1)
   expect(isRead).toBe(false)
   second.abort(new Error('not wanted'))

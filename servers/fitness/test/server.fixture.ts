@@ -32,7 +32,7 @@ export function anArchive(): Archive {
   return archive
 }
 
-/** On the real clock: a test that parses is patient with a slow machine. */
+/** Uses the real clock, so that a test that parses works on a slow machine. */
 export function aFileReader(options?: FileReaderOptions, clock: Clock = nodeClock): FileReader {
   const reader = createFileReader(clock, options)
   onTestFinished(() => reader.close())

@@ -1,4 +1,6 @@
-/** The whole way to a Strava account: a real authorization server behind Strava's paths, and its API by its documented JSON. */
+/**
+ * Connecting a Strava account: a real authorization server behind Strava's paths, and its API with the documented JSON.
+ */
 
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -14,17 +16,17 @@ import { aFolder, anArchive, dataOf, now, openFitness, textOf } from './server.f
 
 interface Double {
   url: string
-  /** What was asked of the API: its query and its token. */
+  /** The requests to the API, each with query and token. */
   readonly requests: { readonly query: URLSearchParams; readonly token: string }[]
-  /** Tokens the API takes no more. */
+  /** Tokens that the API no longer accepts. */
   readonly expired: Set<string>
   status: number
   history: (typeof activity)[]
-  /** The request that breaks off, counted from 1. */
+  /** The request that fails, counted from 1. */
   failAt: number
 }
 
-/** oidc-provider with Strava's paths and its comma-separated scopes; the API takes whatever token it handed out. */
+/** oidc-provider with Strava's paths and its comma-separated scopes; the API accepts every token that it issued. */
 async function stravaDouble(redirect: string): Promise<Double> {
   const asked: Double['requests'] = []
   const expired = new Set<string>()
@@ -41,7 +43,7 @@ async function stravaDouble(redirect: string): Promise<Double> {
     const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
     asked.push({ query: url.searchParams, token })
     response.writeHead(expired.has(token) ? 401 : double.status, { 'content-type': 'application/json' })
-    // As Strava does it: newest first, or oldest first where only `after` is given.
+    // As Strava does: newest first, or oldest first with `after` only.
     const bound = (name: string, otherwise: number): number => Number(url.searchParams.get(name) ?? otherwise)
     const found = double.history.filter(({ start_date }) => {
       const at = Date.parse(start_date) / 1000
@@ -96,7 +98,7 @@ async function stravaDouble(redirect: string): Promise<Double> {
       serve(request, response).catch(failed)
       return
     }
-    // The person says yes.
+    // The user consents.
     const consent = async (): Promise<void> => {
       const _details = await provider.interactionDetails(request, response)
       const grant = new provider.Grant({ accountId: 'athlete', clientId: '123' })
@@ -113,7 +115,7 @@ async function stravaDouble(redirect: string): Promise<Double> {
   return double
 }
 
-/** As Strava's reference shows a SummaryActivity. */
+/** A SummaryActivity as in Strava's reference. */
 const activity = {
   id: 154504250376823,
   name: 'Happy Friday',
@@ -180,7 +182,7 @@ async function connected(caller: Caller): Promise<void> {
   expect(dataOf(await caller('connect_provider', { provider: 'strava', code }))).toMatchObject({ connected: true })
 }
 
-test('connect, consent, activities, disconnect; tokens are unreadable where they are kept', async () => {
+test('connect, consent, activities, disconnect; tokens are encrypted at rest', async () => {
   const { alice, archive, double } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
   const code = codeOn(await followLink(url))
@@ -206,14 +208,14 @@ test('connect, consent, activities, disconnect; tokens are unreadable where they
   expect((await archive.forTenant('alice').connection('strava'))?.sealed).not.toContain(
     double.requests[0]?.token ?? 'x',
   )
-  // The second time only what is newer is asked for.
+  // The second time only newer activities are requested.
   await alice('get_activities', { provider: 'strava' })
   expect(double.requests.at(-1)?.query.get('after')).toBe(String(now / 1000 - 86_400))
   await alice('disconnect_provider', { provider: 'strava' })
   expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('Strava is not connected')
 })
 
-test('a token that has run out is renewed before it is used', async () => {
+test('an expired token is renewed before it is used', async () => {
   const { alice, clock, double } = await opened()
   await connected(alice)
   await alice('get_activities', { provider: 'strava' })
@@ -222,7 +224,7 @@ test('a token that has run out is renewed before it is used', async () => {
   expect(double.requests.at(-1)?.token).not.toBe(double.requests[0]?.token)
 })
 
-test('a state that is not ours, of another tenant’s making, too old or used for another code is refused', async () => {
+test('a forged state, one of another tenant, an expired one and a reused one are refused', async () => {
   const { alice, strava, clock, archive } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
   const link = new URL(url)
@@ -238,7 +240,7 @@ test('a state that is not ours, of another tenant’s making, too old or used fo
   expect(await strava.link('alice', 'alice')).toContain('code_challenge_method=S256')
 })
 
-test('a sign-in link that somebody else opens connects nothing: only the caller who asked can finish, with the code on the page', async () => {
+test('a sign-in link opened by another person connects nothing: only the caller who requested it can finish, with the code', async () => {
   const { alice, as, archive } = await opened()
   // Mallory sends her link to a victim, who consents.
   const mallory = await as('mallory')
@@ -256,7 +258,7 @@ test('a sign-in link that somebody else opens connects nothing: only the caller 
   expect(await archive.forTenant('mallory').connection('strava')).toBeUndefined()
 })
 
-test('a code is good once, and for ten minutes', async () => {
+test('a code works once, and for ten minutes', async () => {
   const { alice, clock } = await opened()
   const { url } = dataOf(await alice('connect_provider', { provider: 'strava' })) as { url: string }
   const code = codeOn(await followLink(url))
@@ -264,7 +266,7 @@ test('a code is good once, and for ten minutes', async () => {
   expect(textOf(await alice('connect_provider', { provider: 'strava', code }))).toContain('Start again')
 })
 
-test('a first sync that breaks off goes on where it stopped: no older activity is lost', async () => {
+test('an interrupted first sync continues where it stopped, and no older activity is lost', async () => {
   const { alice, double, clock } = await opened()
   await connected(alice)
   const history = Array.from({ length: 250 }, (_, n) => ({
@@ -274,12 +276,12 @@ test('a first sync that breaks off goes on where it stopped: no older activity i
   }))
   double.history = history
   double.failAt = 2
-  expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('goes on from there')
+  expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain('continues from there')
   const newer = { ...activity, id: 5000, start_date: new Date(now + 60_000).toISOString() }
   double.history = [newer, ...history]
   await clock.advance(3_600_000)
   expect(dataOf(await alice('get_activities', { provider: 'strava' }))).toMatchObject({ total: 251 })
-  // From then on only what is new is asked for.
+  // From then on only newer activities are requested.
   const before = double.requests.length
   await alice('get_activities', { provider: 'strava' })
   expect(double.requests.slice(before).map(({ query }) => query.has('after'))).toEqual([true])
@@ -289,19 +291,19 @@ test.each([
   [401, 'Connect it again'],
   [429, 'try again in 15 minutes'],
   [500, 'try again later'],
-])('Strava answers %i: the person hears what to do', async (status, text) => {
+])('Strava answers %i: the user is told what to do', async (status, text) => {
   const { alice, double } = await opened()
   await connected(alice)
   double.status = status
   expect(textOf(await alice('get_activities', { provider: 'strava' }))).toContain(text)
 })
 
-test('without an application the operator is named', async () => {
+test("without an application the message names the operator's settings", async () => {
   const { alice } = await openFitness()
   expect(textOf(await alice('connect_provider', { provider: 'strava' }))).toContain('STRAVA_CLIENT_ID')
 })
 
-test('what is sealed for one tenant does not open for another', () => {
+test('a secret sealed for one tenant does not open for another', () => {
   const vault = createVault(aFolder(), undefined)
   const sealed = vault.seal('secret', 'strava alice')
   expect(vault.open(sealed, 'strava alice')).toBe('secret')

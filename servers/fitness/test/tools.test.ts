@@ -5,8 +5,8 @@ import { loadChart } from '../src/chart.ts'
 import { loadOf, riegel, slopeOf, stressOf } from '../src/training.ts'
 import { anArchive, dataOf, now, openFitness, textOf } from './server.fixture.ts'
 
-describe('who may do what', () => {
-  test('the list of tools is open to everybody, calls are not', async () => {
+describe('access', () => {
+  test('the list of tools is public, calls are not', async () => {
     const { client } = await openFitness()
     const { tools } = (await client.request('tools/list')) as unknown as { tools: readonly { name: string }[] }
     expect(tools.map(({ name }) => name)).toEqual(
@@ -41,11 +41,11 @@ describe('who may do what', () => {
       (dataOf(await who('get_activities'))['activities'] as unknown as { id: string }[]).map(({ id }) => id)
     const [hers, his] = [await ids(alice), await ids(bob)]
     expect(hers.some((id) => his.includes(id))).toBe(false)
-    expect(textOf(await bob('get_activity_intelligence', { activity_id: hers[0] }))).toContain('There is no activity')
+    expect(textOf(await bob('get_activity_intelligence', { activity_id: hers[0] }))).toContain('Activity not found')
   })
 })
 
-/** Tools that answer from the activities there are. */
+/** Tools that answer from the activities. */
 const reading = [
   ['get_activities', {}],
   ['get_stats', {}],
@@ -56,12 +56,12 @@ const reading = [
 ] as const
 
 describe('activities', () => {
-  test('an empty log says so in every tool, and reading it makes nothing up', async () => {
+  test('an empty log is reported by every tool, and reading it makes nothing up', async () => {
     const { alice, archive } = await openFitness()
     for (const [name, args] of reading) expect(textOf(await alice(name, args)), name).toContain('No activities yet')
     expect(await archive.forTenant('alice').count()).toBe(0)
   })
-  test('made-up activities come only when they are asked for, are marked in every tool, and lie before now', async () => {
+  test('made-up activities come only on request, are marked in every tool, and lie in the past', async () => {
     const { alice, archive } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
     const [first, second] = await archive.forTenant('alice').list({ limit: 2 })
@@ -83,7 +83,7 @@ describe('activities', () => {
     await alice('connect_provider', { provider: 'synthetic' })
     expect(dataOf(await alice('track_progress'))).toMatchObject({ goals: [{ done: 0, synthetic_left_out: true }] })
   })
-  test('pages, sports and times narrow the list', async () => {
+  test('pages, sports and times filter the list', async () => {
     const { alice } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
     const all = dataOf(await alice('get_activities', { limit: 500, mode: 'detailed' }))['activities'] as unknown as {
@@ -101,7 +101,7 @@ describe('activities', () => {
     }[]
     expect(page.map(({ id }) => id)).toEqual(all.slice(5, 10).map(({ id }) => id))
   })
-  test('TOON changes the text and nothing else, on every tool that returns lists', async () => {
+  test('TOON changes only the text, on every tool that returns lists', async () => {
     const { alice } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
     await alice('set_goal', { title: 'far', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
@@ -124,14 +124,17 @@ describe('activities', () => {
       expect(textOf(toon).length, name).toBeLessThan(textOf(json).length)
     }
   })
-  test('last active is noted, and a note that fails costs no answer', async () => {
+  test('the last visit is recorded, and a failure to record it does not fail the call', async () => {
     const { alice, archive, clock } = await openFitness()
     await alice('get_athlete')
     await expect.poll(() => archive.forTenant('alice').lastActive('alice')).toBe(clock.now())
     const broken = anArchive()
     const failing = {
       ...broken,
-      of: (tenant: string) => ({ ...broken.forTenant(tenant), touch: async () => Promise.reject(new Error('down')) }),
+      forTenant: (tenant: string) => ({
+        ...broken.forTenant(tenant),
+        touch: async () => Promise.reject(new Error('down')),
+      }),
     }
     const other = await openFitness({ archive: failing })
     expect(await other.alice('get_athlete')).toMatchObject({ isError: false })
@@ -139,7 +142,7 @@ describe('activities', () => {
   })
 })
 
-describe('what it means', () => {
+describe('analysis', () => {
   const ride = (day: number, power: number): Activity => ({
     id: `r${day}`,
     provider: 'files',
@@ -162,11 +165,11 @@ describe('what it means', () => {
     expect(second?.ctl).toBeCloseTo((100 / 42) * (41 / 42), 1)
     expect(second?.tsb).toBeCloseTo(100 / 42 - 100 / 7, 1)
   })
-  test('Riegel: 40 minutes over 10 km are 1:28:14 or so over the half marathon', () => {
+  test('Riegel: 40 minutes over 10 km predict about 1:28:14 over the half marathon', () => {
     expect(riegel(2400, 10_000, 21_097.5)).toBeCloseTo(2400 * 2.10975 ** 1.06, 6)
     expect(Math.round(riegel(2400, 10_000, 21_097.5) / 60)).toBe(88)
   })
-  test('predictions come from the best run, or from what is given', async () => {
+  test('predictions come from the best run, or from given values', async () => {
     const { alice } = await openFitness()
     await alice('connect_provider', { provider: 'synthetic' })
     expect(
@@ -178,7 +181,7 @@ describe('what it means', () => {
     expect(dataOf(await alice('predict_performance', { distance_m: 10_000 }))['predicted_s']).toBeGreaterThan(1500)
     expect(textOf(await alice('predict_performance', { distance_m: 10_000, from_time_s: 100 }))).toContain('Give both')
   })
-  test('a week of rest is a gap in a pace, not a zero; what was not measured is not compared', async () => {
+  test('a week of rest is a gap in a pace, not a zero; a missing measure is not compared', async () => {
     expect(slopeOf([300, null, 310, null, 320])).toBeCloseTo(5)
     expect([slopeOf([]), slopeOf([null, 7]), slopeOf([1, 2, 3])]).toEqual([0, 0, 1])
     const archive = anArchive()
@@ -203,7 +206,7 @@ describe('what it means', () => {
     expect(zones.at(-1)).toMatchObject({ to: 190 })
     expect(textOf(await alice('calculate_personalized_zones', { resting_hr: 180 }))).toContain('must rise')
   })
-  test('goals count what falls into their days', async () => {
+  test('goals count the activities within their days', async () => {
     const { alice, clock } = await openFitness()
     await alice('get_activities')
     await alice('set_goal', {
@@ -217,9 +220,9 @@ describe('what it means', () => {
     expect(goals[0]).toMatchObject({ target: 10 })
     expect(
       textOf(await alice('set_goal', { title: 'x', goal_type: 'time', target_value: 1, target_date: '2020-01-01' })),
-    ).toContain('That day is over')
+    ).toContain('That day is in the past')
   })
-  test('a pace is of one sport, and fewer seconds a kilometre are faster', async () => {
+  test('a pace belongs to one sport, and fewer seconds per kilometre are faster', async () => {
     const archive = anArchive()
     const run = (day: number, seconds: number): Activity => ({
       ...ride(day, 0),
@@ -248,7 +251,7 @@ describe('what it means', () => {
     const [row] = dataOf(await alice('get_activities', { limit: 1 }))['activities'] as unknown as { id: string }[]
     expect(dataOf(await alice('get_activity_intelligence', { activity_id: row?.id }))).toHaveProperty('insight')
   })
-  test('the chart is a picture with three lines, and a name in it cannot become markup', () => {
+  test('the chart has three lines, and a name in it cannot become markup', () => {
     const days = loadOf([ride(40, 200), ride(20, 250), ride(1, 220)], defaultAthlete, now)
     const chart = loadChart(days, '<script>alert(1)</script>')
     expect(chart.match(/<polyline/g)).toHaveLength(3)

@@ -1,10 +1,10 @@
-/** An article as this server knows it, and which ones anybody may see. */
+/** Defines an article, and which articles are visible. */
 
 export const statuses = ['Draft', 'Proposed', 'Live', 'Deprecated', 'Experimental'] as const
-/** Whether an article may be seen, and how far to trust it. */
+/** Decides whether an article is visible, and tells how far to trust it. */
 export type Status = (typeof statuses)[number]
 
-/** A source that an article names. */
+/** A source that an article cites. */
 export interface Reference {
   readonly type: 'website' | 'paper' | 'book' | 'podcast' | 'video' | 'repository' | 'standard'
   readonly title: string
@@ -19,7 +19,7 @@ export interface Reference {
   readonly annotation?: string
 }
 
-/** What the front matter says, or what stands in for it: see `markdown.ts`. */
+/** The fields of the front matter. Without front matter `markdown.ts` derives them. */
 export interface FrontMatter {
   readonly title: string
   readonly longTitle?: string
@@ -39,28 +39,31 @@ export interface FrontMatter {
   readonly agentPrompt?: string
 }
 
-/** A file of Markdown: its front matter, where it is, its text. */
+/** A Markdown file: its front matter, its location and its text. */
 export interface Article extends FrontMatter {
-  /** The folder it is in. */
+  /** The folder of the file. */
   readonly collection: string
-  /** The name of its file. Two collections may have the same one. */
+  /** The file name without extension. Two collections may share a slug. */
   readonly slug: string
   readonly body: string
 }
 
-/** Unique, unlike the slug alone. */
+/** Returns a unique key; a slug alone is not unique. */
 export const keyOf = ({ collection, slug }: Pick<Article, 'collection' | 'slug'>): string => `${collection}/${slug}`
 
 export const uriOf = ({ collection, slug }: Pick<Article, 'collection' | 'slug'>): string =>
   `article://${encodeURIComponent(collection)}/${encodeURIComponent(slug)}`
 
-/** The rest never enters a base or an index file, so that no answer can tell a hidden article from a missing one. */
+/**
+ * Hidden articles never enter a knowledge base or an index file, so that no answer can tell a hidden article from a
+ * missing one.
+ */
 export const isVisible = ({ status }: Pick<Article, 'status'>): boolean =>
   status === 'Live' || status === 'Experimental'
 
-/** Newest first; of one day in the order of their names, so that two lists of the same articles are the same list. */
+/** Sorts newest first, then by name, so that the same articles always give the same list. */
 export const byDate = (a: Article, b: Article): number =>
   compareCodeUnits(b.lastUpdated, a.lastUpdated) || compareCodeUnits(keyOf(a), keyOf(b))
 
-/** By code units: the order must not depend on where the server runs. */
+/** Compares by code units, so that the order does not depend on the locale of the server. */
 export const compareCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,7 +1,10 @@
-/** The base that `handleMethod` serves: a few articles on building software with agents, in code, so that it needs no file. */
+/**
+ * The knowledge base that `handleMethod` serves: a few articles on building software with agents. They are in code, so
+ * that it needs no file.
+ */
 
-import { type App, createApp } from './app.ts'
 import type { Article } from './article.ts'
+import { createKnowledgeBase, type KnowledgeBase } from './knowledge-base.ts'
 
 const articles: readonly Article[] = [
   {
@@ -57,4 +60,4 @@ const articles: readonly Article[] = [
   },
 ]
 
-export const asdlc: App = createApp('ASDLC', articles)
+export const asdlc: KnowledgeBase = createKnowledgeBase('ASDLC', articles)

@@ -1,11 +1,11 @@
-/** `sluice-knowledge build`: a folder of Markdown becomes one file that is served without a file system. */
+/** `sluice-knowledge build` turns a folder of Markdown into one file that is served without a file system. */
 
 import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command } from 'sluice/main'
-import { createApp } from './app.ts'
 import { openFolder } from './folder.ts'
+import { createKnowledgeBase } from './knowledge-base.ts'
 
 export const build: Command = {
   usage: ['<folder> [--out knowledge.json] [--title "About what"]', 'make one index file for the edge'],
@@ -15,16 +15,18 @@ export const build: Command = {
     const [folder, more] = positionals
     if (folder === undefined || more !== undefined) throw new Error(`usage: build ${build.usage[0]}`)
     const { put, problems } = await openFolder(folder)()
-    // Half of the articles would look like all of them once they are deployed.
+    // An incomplete set of articles would look complete once it is deployed.
     if (problems.length > 0)
-      throw new Error(`nothing was written:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
-    const base = createApp(values.title ?? basename(resolve(folder)), put)
+      throw new Error(
+        `nothing was written; fix these files first:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+      )
+    const base = createKnowledgeBase(values.title ?? basename(resolve(folder)), put)
     const json = JSON.stringify(base.toIndex())
     await writeFile(values.out, json)
     const hidden = put.length - base.articles.length
-    const left = hidden > 0 ? `; ${counted(hidden, 'hidden one')} left out` : ''
+    const leftOut = hidden > 0 ? `; ${counted(hidden, 'hidden article')} left out` : ''
     const size = `${Math.ceil(json.length / 1024)} KB`
-    process.stderr.write(`${values.out}: ${counted(base.articles.length, 'article')}, ${size}${left}\n`)
+    process.stderr.write(`${values.out}: ${counted(base.articles.length, 'article')}, ${size}${leftOut}\n`)
   },
 }
 

@@ -2,23 +2,23 @@ import { createServer } from 'sluice'
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import pkg from '../package.json' with { type: 'json' }
-import { createApp } from './app.ts'
 import { asdlc } from './asdlc.ts'
 import { knowledge } from './definition.ts'
+import { createKnowledgeBase } from './knowledge-base.ts'
 import { version } from './version.ts'
 
 const client = await testClient(knowledge(asdlc))
 
-test('the version is the package’s', () => {
+test('the version equals the one in package.json', () => {
   expect(version).toBe(pkg.version)
 })
 
-test('the server is named after what its articles are about', () => {
-  expect(knowledge(createApp('My Café notes!', []))).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
-  expect(knowledge(createApp('', []))).toMatchObject({ name: 'knowledge-base' })
+test('the server is named after the title of its articles', () => {
+  expect(knowledge(createKnowledgeBase('My Café notes!', []))).toMatchObject({ name: 'my-caf-notes-knowledge-base' })
+  expect(knowledge(createKnowledgeBase('', []))).toMatchObject({ name: 'knowledge-base' })
 })
 
-test('an article can be read at its address, and one that is not there cannot', async () => {
+test('an article can be read at its URI; an unknown URI is refused', async () => {
   expect(await client.request('resources/read', { uri: 'article://practices/living-specs' })).toMatchObject({
     contents: [{ mimeType: 'text/markdown', text: expect.stringMatching(/^# Living specs\n/) }],
   })
@@ -26,12 +26,12 @@ test('an article can be read at its address, and one that is not there cannot', 
     expect(await client.send('resources/read', { uri })).toMatchObject({ error: { message: 'Resource not found' } })
 })
 
-test('all articles are listed, the newest first, over as many pages as they need', async () => {
+test('all articles are listed newest first, over as many pages as needed', async () => {
   const many = Array.from({ length: 450 }, (_, i) => ({
     ...{ collection: 'c d', slug: `s${i}`, title: `T${i}`, description: '', tags: [], body: '' },
     ...{ lastUpdated: `2026-01-${String((i % 28) + 1).padStart(2, '0')}`, status: 'Live' as const },
   }))
-  const base = createApp('Many', many)
+  const base = createKnowledgeBase('Many', many)
   const crowded = await testClient(createServer(knowledge(base), { pageSize: 200 }))
   const seen: string[] = []
   let cursor: unknown
@@ -40,7 +40,7 @@ test('all articles are listed, the newest first, over as many pages as they need
     const page = await crowded.request('resources/list', cursor === undefined ? {} : { cursor })
     seen.push(...(page['resources'] as { uri: string }[]).map(({ uri }) => uri))
     cursor = page['nextCursor']
-    // The last article of the page goes away: the next page goes on behind where it was.
+    // The last article of the page is removed: the next page continues behind its position.
     if (++pages === 1) base.remove(decodeURIComponent(seen.at(-1)?.slice('article://'.length) ?? ''))
   } while (cursor !== undefined)
   expect(pages).toBe(3)
@@ -56,7 +56,7 @@ test('all articles are listed, the newest first, over as many pages as they need
   })
 })
 
-test('collections and slugs are completed while they are typed', async () => {
+test('collections and slugs are completed while the user types', async () => {
   const ref = { type: 'ref/resource', uri: 'article://{collection}/{slug}' }
   const complete = async (name: string, value: string, chosen = {}) =>
     (await client.request('completion/complete', { ref, argument: { name, value }, context: { arguments: chosen } }))[
@@ -69,7 +69,7 @@ test('collections and slugs are completed while they are typed', async () => {
   })
 })
 
-test('the prompt brings the articles that answer the question, each under its name', async () => {
+test('the prompt includes the articles that answer the question, each under its name', async () => {
   const { messages } = await client.request('prompts/get', {
     name: 'answer_with_citations',
     arguments: { question: 'Who quotes the living specs?' },
@@ -92,7 +92,7 @@ test('the prompt brings the articles that answer the question, each under its na
   ])
 })
 
-test('the prompt says so where there is no article', async () => {
+test('the prompt says so if no article matches', async () => {
   const { messages } = await client.request('prompts/get', {
     name: 'answer_with_citations',
     arguments: { question: 'Xyzzy?' },

@@ -1,21 +1,21 @@
-/** A base of articles as an MCP server. Plain data: the same on Node and on the edge. */
+/** A knowledge base as an MCP server. Plain data, so that it is the same on Node and on the edge. */
 
 import { defineServer, type Layer, type ServerDefinition } from 'sluice'
 import { Prepared } from 'sluice/extend'
-import type { App } from './app.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { promptsOf } from './prompts.ts'
 import { resourcesOf } from './resources.ts'
 import { toolsOf } from './tools.ts'
 import { version } from './version.ts'
 
-/** `ASDLC` is `asdlc-knowledge-base`. */
+/** Turns a title into a server name: `ASDLC` becomes `asdlc-knowledge-base`. */
 const nameOf = (title: string): string => {
   const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? []
   return [...words, 'knowledge-base'].join('-')
 }
 
-/** The server of a base. */
-export const knowledge = (base: App): ServerDefinition =>
+/** Defines the MCP server of a knowledge base. */
+export const knowledge = (base: KnowledgeBase): ServerDefinition =>
   defineServer({
     name: nameOf(base.title),
     version,
@@ -26,7 +26,10 @@ export const knowledge = (base: App): ServerDefinition =>
     prompts: promptsOf(base),
   })
 
-/** Some clients read name and version at the top of the initialize result; MCP has them in `serverInfo`. Here they are in both. */
+/**
+ * Adds name and version at the top of the `initialize` result. Some clients read them there, although MCP has them in
+ * `serverInfo`.
+ */
 export const flatInfo =
   ({ name, version }: ServerDefinition): Layer =>
   (next) =>

@@ -12,7 +12,7 @@ import { customLayer } from 'sluice/plugins'
 import { flatInfo, knowledge } from './definition.ts'
 import { fromIndex } from './index-file.ts'
 
-/** Without sessions: the next request may meet another isolate, and nothing here needs one. */
+/** Serves without sessions: the next request may reach another isolate, and nothing here needs a session. */
 export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
   const definition = knowledge(fromIndex(index))
   return toFetch(createServer(definition, { use: [customLayer(flatInfo(definition))] }), options)

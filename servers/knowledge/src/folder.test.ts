@@ -7,7 +7,7 @@ import { openFolder } from './folder.ts'
 
 const live = (title: string): string => `---\ntitle: ${title}\nlastUpdated: 2026-01-01\nstatus: Live\n---\nText.`
 
-test('folders are collections and file names slugs; what is no article is passed over', async () => {
+test('folders become collections and file names become slugs; other files are ignored', async () => {
   const folder = await aFolder({
     'top.md': '# Top',
     'concepts/a.md': live('A'),
@@ -29,7 +29,7 @@ test('links are not followed: nothing outside the folder is served', async () =>
   expect((await openFolder(folder)()).put.map(keyOf)).toEqual(['articles/a'])
 })
 
-test('a file that is no article is named with the reason, and the others are read', async () => {
+test('an invalid file is reported with the reason, and the other files are read', async () => {
   const folder = await aFolder({
     'a.md': '# A',
     'bad.md': '---\ntitle: B\n---\n',
@@ -44,11 +44,11 @@ test('a file that is no article is named with the reason, and the others are rea
     expect.stringMatching(/^bad\.md: lastUpdated: /),
     'binary.md: not UTF-8',
     'huge.md: larger than 1048576 bytes',
-    'x-y/twin.md: another file is x-y/twin already; rename one of them',
+    'x-y/twin.md: the key x-y/twin is already taken by another file; rename one of them',
   ])
 })
 
-test('a second reading finds what was added, changed, renamed and removed, and nothing else', async () => {
+test('a second read returns exactly what was added, changed, renamed and removed', async () => {
   const folder = await aFolder({
     'same.md': '# Same',
     'changed.md': '# Old',
@@ -71,7 +71,7 @@ test('a second reading finds what was added, changed, renamed and removed, and n
   expect(removed.toSorted()).toEqual(['articles/gone', 'articles/moved'])
 })
 
-test('an article that becomes wrong is gone until it is right again', async () => {
+test('an article that becomes invalid is removed until it is valid again', async () => {
   const folder = await aFolder({ 'a.md': live('A') })
   const read = openFolder(folder)
   await read()
@@ -81,7 +81,7 @@ test('an article that becomes wrong is gone until it is right again', async () =
   expect(await read()).toMatchObject({ put: [{ title: 'A again' }], problems: [] })
 })
 
-test('a file that is emptied on its way to new text is no article meanwhile', async () => {
+test('a file that an editor empties before writing is not an article in the meantime', async () => {
   const folder = await aFolder({ 'a.md': live('A').replace('Live', 'Draft') })
   const read = openFolder(folder)
   await read()

@@ -1,8 +1,8 @@
 /**
- * A folder of Markdown files, read as often as asked; only files that changed are read again.
+ * Reads a folder of Markdown files; later reads only open the files that changed.
  *
- * A file's collection is the folder it is in (`guides/deploy/docker.md` is `docker` in `guides-deploy`; what lies at the
- * top is in `articles`), its slug its name. Hidden files and `node_modules` are passed over, links are not followed:
+ * The folder of a file is its collection, its name the slug: `guides/deploy/docker.md` is `docker` in `guides-deploy`.
+ * Files at the top are in `articles`. Hidden files and `node_modules` are skipped, and links are not followed, so that
  * nothing outside the folder is ever served.
  */
 
@@ -13,27 +13,27 @@ import { keyOf } from './article.ts'
 import { InvalidArticle, parseMarkdown } from './markdown.ts'
 
 export interface FolderChanges {
-  /** New or changed since the last reading. */
+  /** New or changed since the last read. */
   readonly put: readonly Article[]
-  /** Keys of those that are gone. */
+  /** Keys of the removed articles. */
   readonly removed: readonly string[]
-  /** Files that are no articles, and why: for whoever wrote them. */
+  /** Invalid files and the reason, for their author. */
   readonly problems: readonly string[]
 }
 
-/** One file as it was read last. */
+/** One file as of the last read. */
 interface KnownFile {
   readonly stamp: string
   readonly article?: Article
   readonly problem?: string
 }
 
-/** What is longer is something else with this ending. */
+/** A larger file is something else with the same extension. */
 const maxBytes = 1024 * 1024
-/** Files read at once. */
+/** Files read at the same time. */
 const maxParallelReads = 32
 
-/** The function reads the folder; it throws only where the folder itself cannot be read. */
+/** Returns a function that reads the folder. It throws only if the folder itself cannot be read. */
 export function openFolder(root: string): () => Promise<FolderChanges> {
   let known: ReadonlyMap<string, KnownFile> = new Map()
   let articles: ReadonlyMap<string, Article> = new Map()
@@ -53,7 +53,7 @@ export function openFolder(root: string): () => Promise<FolderChanges> {
       if (problem !== undefined) problems.push(problem)
       if (!article) continue
       if (now.has(keyOf(article)))
-        problems.push(`${file}: another file is ${keyOf(article)} already; rename one of them`)
+        problems.push(`${file}: the key ${keyOf(article)} is already taken by another file; rename one of them`)
       else now.set(keyOf(article), article)
     }
     const put = [...now].flatMap(([key, article]) => (articles.get(key) === article ? [] : [article]))
@@ -64,21 +64,21 @@ export function openFolder(root: string): () => Promise<FolderChanges> {
   }
 }
 
-/** Paths below the folder, in order, so that of two files with one key always the same one wins. */
+/** Returns sorted paths, so that of two files with one key the same one always wins. */
 async function findFiles(root: string, below = ''): Promise<readonly string[]> {
   const entries = await readdir(join(root, below), { withFileTypes: true })
   const found: string[] = []
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
-    // A folder that goes away while it is read has no files.
+    // A folder that is deleted during the read has no files.
     if (entry.isDirectory()) found.push(...(await findFiles(root, path).catch(() => [])))
     else if (entry.isFile() && /\.(?:md|markdown)$/i.test(entry.name)) found.push(path)
   }
   return found
 }
 
-/** Nothing for a file that went away meanwhile. */
+/** Returns `undefined` if the file was deleted in the meantime. */
 async function readArticleFile(
   root: string,
   file: string,
@@ -92,7 +92,7 @@ async function readArticleFile(
   if (size > maxBytes) return { stamp, problem: `${file}: larger than ${maxBytes} bytes` }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
-    // Many editors empty a file before they write it: an empty one must not be mistaken for a Live article.
+    // Many editors empty a file before they write it. An empty file must not be mistaken for a Live article.
     if (text.trim() === '') return { stamp }
     const name = basename(file, extname(file))
     const parsed = parseMarkdown({ file, name, changed: mtime.toISOString().slice(0, 10), text })

@@ -1,4 +1,7 @@
-/** One function over one base, for programs that bring their own transport: a message in, its answer out. Needs nothing of Node. */
+/**
+ * One function over one knowledge base, for programs that bring their own transport. It takes a message and returns its
+ * answer, and needs nothing of Node.
+ */
 
 import { createServer } from 'sluice/node'
 import { customLayer } from 'sluice/plugins'
@@ -14,7 +17,7 @@ export interface JsonRpcRequest {
 export interface JsonRpcResponse {
   readonly jsonrpc: '2.0'
   readonly id: string | number
-  // biome-ignore lint/suspicious/noExplicitAny: whoever asked knows what the result of that method holds.
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the result type of the method.
   readonly result?: any
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
@@ -22,6 +25,6 @@ export interface JsonRpcResponse {
 const definition = knowledge(asdlc)
 const server = createServer(definition, { use: [customLayer(flatInfo(definition))] })
 
-/** `null` for what must not be answered. Never rejects. */
+/** Returns `null` if the message must not be answered. Never rejects. */
 export const handleMethod = async (request: JsonRpcRequest): Promise<JsonRpcResponse | null> =>
   (await server.handle(request)) as JsonRpcResponse | null

@@ -5,7 +5,7 @@ import { InvalidArticle, parseMarkdown } from './markdown.ts'
 const parse = (text: string) => parseMarkdown({ file: 'concepts/a.md', name: 'a', changed: '2026-01-02', text })
 const withMatter = (yaml: string, body = 'Text.') => parse(`---\n${yaml}\n---\n\n${body}\n`)
 
-test('front matter gives every field, and the text below it is the body', () => {
+test('front matter sets every field, and the text below it is the body', () => {
   const article = withMatter(`title: Context
 longTitle: Context, at length
 description: What a model sees
@@ -38,7 +38,7 @@ references:
   })
 })
 
-test('what front matter leaves out is hidden, not guessed', () => {
+test('missing front-matter fields get safe defaults: the article is hidden', () => {
   expect(withMatter('title: A\nlastUpdated: 2026-01-01\ntags:\nsidebar: 4')).toEqual({
     title: 'A',
     description: '',
@@ -64,19 +64,19 @@ test.each([
   ['title: [', /front matter: /],
   ['- a list', /front matter: /],
   [`a: &a [x]\n${Array.from({ length: 200 }, (_, i) => `b${i}: *a`).join('\n')}`, /front matter: |title: /],
-])('wrong front matter names file and field, %#', (yaml, problem) => {
+])('invalid front matter is reported with file and field, %#', (yaml, problem) => {
   expect(() => withMatter(yaml)).toThrow(InvalidArticle)
   expect(() => withMatter(yaml)).toThrow(/^concepts\/a\.md: /)
   expect(() => withMatter(yaml)).toThrow(problem)
 })
 
-test('front matter that never ends is no plain text: it may say Draft', () => {
+test('unterminated front matter is not plain text, because it may say Draft', () => {
   expect(() => parse('---\ntitle: A\nstatus: Draft\n\nText')).toThrow(
-    'concepts/a.md: front matter: the line --- that ends it',
+    'concepts/a.md: front matter: the closing --- line',
   )
 })
 
-test('a file of another system is read: byte order mark, CRLF', () => {
+test('byte order mark and CRLF are accepted', () => {
   expect(parse('\uFEFF---\r\ntitle: A\r\nlastUpdated: 2026-01-01\r\n---\r\nOne\r\n\r\nTwo')).toMatchObject({
     title: 'A',
     body: 'One\n\nTwo',
@@ -110,12 +110,12 @@ paragraph, with \`code\`.
   expect(parse('')).toMatchObject({ title: 'a', description: '', body: '' })
 })
 
-test('a long first paragraph is cut at a sentence, or between words', () => {
+test('a long first paragraph is cut after a sentence, or between words', () => {
   expect(parse(`${'Ten words are in this sentence, or so. '.repeat(20)}`).description).toMatch(/^Ten.{150,200}so\.$/)
   expect(parse('word '.repeat(100)).description).toMatch(/^word.{150,200}word…$/)
 })
 
-test('whatever a file holds, it is an article or the reason why not', () => {
+test('any input is either an article or a reason why it is not', () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom('---\n', 'title: A\n', 'lastUpdated: 2026-01-01\n', '# ', '```\n', ': &a *a\n', '\n'),

@@ -1,7 +1,9 @@
 /**
- * Markdown to articles. Front matter is YAML between two lines of `---` and must be right: an article that says
- * `status: Drafft` must not be shown because nobody understood it. A file without any is plain Markdown: its first
- * heading is the title, its first paragraph the description, the day it was changed its date, and it is Live.
+ * Parses Markdown into articles. Front matter is YAML between two `---` lines and must be valid: an article with
+ * `status: Drafft` must not be published.
+ *
+ * A file without front matter is plain Markdown and Live. Its first heading is the title, its first paragraph the
+ * description, its modification date the date.
  */
 
 import { parse } from 'yaml'
@@ -9,7 +11,7 @@ import * as z from 'zod'
 import type { FrontMatter } from './article.ts'
 import { statuses } from './article.ts'
 
-/** What is wrong with one file, worded for whoever wrote it. */
+/** Says what is wrong with one file, for its author. */
 export class InvalidArticle extends Error {
   override readonly name = 'InvalidArticle'
 }
@@ -17,14 +19,14 @@ export class InvalidArticle extends Error {
 export interface Source {
   /** Named in every error. */
   readonly file: string
-  /** These two stand in for what a plain file does not say. */
+  /** `name` and the date replace what a plain file does not say. */
   readonly name: string
   readonly changed: string
   readonly text: string
 }
 
 const date = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'write a date such as 2026-11-16' })
-const shortString = (most: number): z.ZodString => z.string().trim().min(1).max(most)
+const shortString = (maxLength: number): z.ZodString => z.string().trim().min(1).max(maxLength)
 const stringList = z.array(z.string().trim().min(1))
 /** YAML reads `2024` and `9780131103627` as numbers. */
 const stringOrNumber = z.union([z.string(), z.number().transform(String)])
@@ -48,7 +50,7 @@ const reference = z
     error: 'a website needs the day it was read, such as 2026-11-16',
   })
 
-/** Fields that are not ours are left alone: other programs keep theirs in the same place. */
+/** Ignores unknown fields: other programs keep theirs in the same front matter. */
 const frontMatter: z.ZodType<FrontMatter> = z.object({
   title: shortString(40),
   longTitle: shortString(120).exactOptional(),
@@ -73,7 +75,7 @@ export function parseMarkdown(source: Source): FrontMatter & { readonly body: st
   const text = source.text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   if (!/^---[ \t]*\n/.test(text)) return { ...toFrontMatter({ ...source, text }), body: text.trim() }
   const end = /\n---[ \t]*(?:\n|$)/.exec(text)
-  if (!end) throw new InvalidArticle(`${file}: front matter: the line --- that ends it is missing`)
+  if (!end) throw new InvalidArticle(`${file}: front matter: the closing --- line is missing`)
   const parsed = frontMatter.safeParse(readYaml(text.slice(text.indexOf('\n'), end.index + 1), file))
   if (parsed.success) return { ...parsed.data, body: text.slice(end.index + end[0].length).trim() }
   const [issue] = parsed.error.issues
@@ -83,7 +85,7 @@ export function parseMarkdown(source: Source): FrontMatter & { readonly body: st
 function readYaml(yaml: string, file: string): unknown {
   try {
     const value: unknown = parse(yaml) ?? {}
-    // `tags:` with nothing behind it means that there are none.
+    // `tags:` without a value means no tags.
     return typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== null))
       : value
@@ -94,7 +96,7 @@ function readYaml(yaml: string, file: string): unknown {
 }
 
 const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
-/** What a paragraph does not begin with: headings, lists, tables, quotes, code, rules, HTML and pictures. */
+/** Matches lines that do not start a paragraph: headings, lists, tables, quotes, code, rules, HTML and images. */
 const nonProseStart = /^(?:[#>|<*+-]|\d+[.)] |```|~~~|!\[| {4})/
 
 function toFrontMatter({ text, name, changed }: Source): FrontMatter {
@@ -114,7 +116,7 @@ function toFrontMatter({ text, name, changed }: Source): FrontMatter {
 
 const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?^\1[ \t]*$/gm, '')
 
-/** Markdown's marks mean nothing in a list of titles. */
+/** Removes Markdown's markup, which means nothing in a list of titles. */
 const toPlainText = (markdown: string): string =>
   markdown
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -122,11 +124,11 @@ const toPlainText = (markdown: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** At the end of a sentence where there is one, else between two words. */
-function truncate(text: string, most: number): string {
-  if (text.length <= most) return text
-  const short = text.slice(0, most)
+/** Cuts after a sentence if possible, otherwise between two words. */
+function truncate(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const short = text.slice(0, maxLength)
   const sentence = short.lastIndexOf('. ')
-  if (sentence > most / 3) return short.slice(0, sentence + 1)
-  return `${short.slice(0, Math.max(short.lastIndexOf(' ', most - 2), most / 2))}…`
+  if (sentence > maxLength / 3) return short.slice(0, sentence + 1)
+  return `${short.slice(0, Math.max(short.lastIndexOf(' ', maxLength - 2), maxLength / 2))}…`
 }

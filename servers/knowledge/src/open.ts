@@ -1,25 +1,25 @@
-/** What a host runs: a folder of Markdown, an index file, or, when nobody names one, Sluice's own documents. */
+/** Opens what a host runs: a folder of Markdown, an index file or, by default, Sluice's own documents. */
 
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { HostContext, OpenedServer, OpenServer, Server } from 'sluice'
-import type { App } from './app.ts'
-import { createApp } from './app.ts'
 import { flatInfo, knowledge } from './definition.ts'
 import { type FolderChanges, openFolder } from './folder.ts'
 import { fromIndex } from './index-file.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
+import { createKnowledgeBase } from './knowledge-base.ts'
 import { refresh } from './refresh.ts'
 import { watchFolder } from './watch.ts'
 
-/** Made by the build from `docs/`. */
+/** The build makes it from `docs/`. */
 const ownDocuments = join(import.meta.dirname, '../dist/sluice.json')
 
-/** Opens the folder or the index that the command line names; without one, these documents. */
+/** Opens the folder or index file named on the command line. By default it opens Sluice's own documents. */
 export const open: OpenServer = async (site) => {
   const named = site.argument ?? site.env['SLUICE_KNOWLEDGE_FOLDER']
   const path = named === undefined ? ownDocuments : resolve(named)
   const found = await stat(path).catch(() => undefined)
-  if (!found) throw new Error(`${path} is not there; name a folder of Markdown files or an index file`)
+  if (!found) throw new Error(`${path} does not exist; name a folder of Markdown files or an index file`)
   return found.isDirectory() ? serveFolder(path, site) : serveIndex(path)
 }
 
@@ -34,7 +34,7 @@ async function serveIndex(path: string): Promise<OpenedServer> {
   }
 }
 
-function load(path: string, json: string): App {
+function load(path: string, json: string): KnowledgeBase {
   try {
     return fromIndex(parse(json))
   } catch (thrown) {
@@ -45,24 +45,24 @@ function load(path: string, json: string): App {
 async function serveFolder(path: string, { env, logger, clock }: HostContext): Promise<OpenedServer> {
   const read = openFolder(path)
   const reading = await read()
-  const base = createApp(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
+  const base = createKnowledgeBase(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
   const definition = knowledge(base)
   const complained = new Set<string>()
   let unwatch = (): void => {}
   logger.info({ event: 'articles', visible: base.articles.length, hidden: reading.put.length - base.articles.length })
   complain(reading)
 
-  /** Each problem once: the folder is read often. */
+  /** Logs each problem once, because the folder is read often. */
   function complain({ problems }: Pick<FolderChanges, 'problems'>): void {
     for (const problem of problems) if (!complained.has(problem)) logger.warn({ event: 'article left out', problem })
     complained.clear()
     for (const problem of problems) complained.add(problem)
   }
-  async function look(server: Server): Promise<void> {
+  async function reload(server: Server): Promise<void> {
     try {
-      const news = await read()
-      complain(news)
-      refresh(base, news, server)
+      const changes = await read()
+      complain(changes)
+      refresh(base, changes, server)
     } catch (thrown) {
       complain({ problems: [`${path} cannot be read (${thrown instanceof Error ? thrown.message : thrown})`] })
     }
@@ -72,7 +72,7 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
     stateless: true,
     state: stateOf(path, reading, base.articles.length),
     started(server) {
-      unwatch = watchFolder(path, clock, () => look(server))
+      unwatch = watchFolder(path, clock, () => reload(server))
     },
     close: async () => unwatch(),
     layers: [flatInfo(definition)],
@@ -83,8 +83,8 @@ function stateOf(path: string, { put, problems }: FolderChanges, visible: number
   const [first] = problems
   if (first !== undefined)
     return `${problems.length === 1 ? 'a file is' : `${problems.length} files are`} left out: ${first}`
-  if (put.length === 0) return `no articles yet: put Markdown files into ${path}`
-  return visible === 0 ? 'no article can be seen: none of them says status: Live or Experimental' : 'ready'
+  if (put.length === 0) return `no articles yet; put Markdown files into ${path}`
+  return visible === 0 ? 'no article is visible: none has the status Live or Experimental' : 'ready'
 }
 
 function parse(json: string): unknown {

@@ -1,15 +1,15 @@
-/** A question, answered from the articles and nothing else. */
+/** A prompt that answers a question from the articles only. */
 
 import { type Prompt, prompt } from 'sluice'
 import * as z from 'zod'
-import type { App } from './app.ts'
 import { keyOf, uriOf } from './article.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { toText } from './texts.ts'
 
-/** Enough to answer most questions, and little enough to read. */
+/** Enough for most questions, and short enough to read. */
 const maxArticles = 4
 
-export const promptsOf = (base: App): readonly Prompt[] => [
+export const promptsOf = (base: KnowledgeBase): readonly Prompt[] => [
   prompt({
     name: 'answer_with_citations',
     title: `Ask the ${base.title} knowledge base`,

@@ -1,20 +1,24 @@
-/** What changed on disk goes into the base, and whoever listens hears of it. */
+/** Applies changes on disk to the knowledge base and notifies subscribed clients. */
 
 import type { Server } from 'sluice'
-import type { App } from './app.ts'
 import type { Article } from './article.ts'
 import { keyOf, uriOf } from './article.ts'
 import { knowledge } from './definition.ts'
 import type { FolderChanges } from './folder.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 
-export function refresh(base: App, { put, removed }: Pick<FolderChanges, 'put' | 'removed'>, server: Server): void {
+export function refresh(
+  base: KnowledgeBase,
+  { put, removed }: Pick<FolderChanges, 'put' | 'removed'>,
+  server: Server,
+): void {
   const changed = new Set<string>()
   let lists = false
   const compare = (key: string, change: () => void): void => {
     const [before] = base.findByName(key)
     change()
     const [after] = base.findByName(key)
-    // Hidden before and after: nobody may know that it is there.
+    // An article that is hidden before and after must not be revealed by a notification.
     for (const article of [before, after]) if (article) changed.add(uriOf(article))
     lists ||= listEntryOf(before) !== listEntryOf(after)
   }
@@ -27,6 +31,6 @@ export function refresh(base: App, { put, removed }: Pick<FolderChanges, 'put' |
   for (const uri of changed) server.resourceUpdated(uri)
 }
 
-/** What the list says of an article. */
+/** Returns the text of an article's list entry. */
 const listEntryOf = (article: Article | undefined): string | undefined =>
   article && JSON.stringify([article.title, article.description, article.lastUpdated])

@@ -1,14 +1,14 @@
-/** Every article at `article://collection/slug`, for clients that let people pick what a model reads. */
+/** Every article at `article://collection/slug`, for clients in which people pick what a model reads. */
 
 import { type Resource, type ResourceEntry, resource } from 'sluice'
-import type { App } from './app.ts'
 import type { Article } from './article.ts'
 import { compareCodeUnits, keyOf, uriOf } from './article.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { toText } from './texts.ts'
 
 const pageSize = 200
 
-export const resourcesOf = (base: App): readonly Resource[] => [
+export const resourcesOf = (base: KnowledgeBase): readonly Resource[] => [
   resource({
     uri: 'article://{collection}/{slug}',
     name: 'article',
@@ -40,11 +40,11 @@ export const resourcesOf = (base: App): readonly Resource[] => [
   }),
 ]
 
-/** Where a page ended, as values and not as a count: articles come and go between two pages. */
+/** Encodes the end of a page as values, not as a count, because articles come and go between two pages. */
 const cursorOf = (article: Article): string => `${article.lastUpdated} ${keyOf(article)}`
 
-function isAfterCursor(article: Article, place: string): boolean {
-  const [date = '', ...key] = place.split(' ')
+function isAfterCursor(article: Article, cursor: string): boolean {
+  const [date = '', ...key] = cursor.split(' ')
   const order = compareCodeUnits(date, article.lastUpdated) || compareCodeUnits(keyOf(article), key.join(' '))
   return order > 0
 }

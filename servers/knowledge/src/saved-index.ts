@@ -1,22 +1,25 @@
 /**
- * MiniSearch from a saved form in which each word is one string, unpacked when somebody first asks for that word.
- * MiniSearch's own form is millions of small numbers that are all read at once: with 10,000 articles that is most of the
- * time a start takes, and on the edge every cold start pays.
+ * MiniSearch over a saved form in which each word is one string, unpacked at the first query for that word.
+ * MiniSearch's own form is millions of small numbers that are all read at once. With 10,000 articles that takes most of
+ * a start, and on the edge every cold start pays for it.
  */
 
 import MiniSearch, { type AsPlainObject, type Options } from 'minisearch'
 
 type SavedHeader = Omit<AsPlainObject, 'index'>
 
-/** Places: fields behind each other with `;` between, each its number and then pairs of article and how often. */
+/**
+ * Postings are one string per word: fields separated by `;`, each with its number and then pairs of article and
+ * frequency.
+ */
 export interface PackedIndex extends SavedHeader {
-  readonly words: readonly (readonly [word: string, places: string])[]
+  readonly words: readonly (readonly [word: string, postings: string])[]
 }
 
 export function pack({ index, ...plain }: AsPlainObject): PackedIndex {
   const toPlaces = (fields: (typeof index)[number][1]): string =>
     Object.entries(fields)
-      .map(([field, places]) => [field, ...Object.entries(places).flat()].join(' '))
+      .map(([field, postings]) => [field, ...Object.entries(postings).flat()].join(' '))
       .join(';')
   return { ...plain, words: index.map(([word, fields]) => [word, toPlaces(fields)]) }
 }
@@ -33,11 +36,11 @@ export class SavedIndex<T> extends MiniSearch<T> {
     this._fieldLength = toMap(saved.fieldLength)
     this._storedFields = toMap(saved.storedFields)
     for (const [short, id] of this._documentIds) this._idToShortId.set(id, short)
-    for (const [word, places] of saved.words) this._index.set(word, new LazyPostings(places))
+    for (const [word, postings] of saved.words) this._index.set(word, new LazyPostings(postings))
   }
 }
 
-/** Field → article → how often. MiniSearch gets a field, or walks over all of them, before it does anything else. */
+/** Maps field to article to frequency. MiniSearch always calls `get` or iterates before anything else. */
 class LazyPostings extends Map<number, Map<number, number>> {
   #packed: string | undefined
   constructor(packed: string) {
@@ -48,9 +51,9 @@ class LazyPostings extends Map<number, Map<number, number>> {
     const fields = this.#packed?.split(';') ?? []
     this.#packed = undefined
     for (const [field = 0, ...pairs] of fields.map((text) => text.split(' ').map(Number))) {
-      const places = new Map<number, number>()
-      for (let at = 0; at < pairs.length; at += 2) places.set(pairs[at] ?? 0, pairs[at + 1] ?? 0)
-      this.set(field, places)
+      const postings = new Map<number, number>()
+      for (let at = 0; at < pairs.length; at += 2) postings.set(pairs[at] ?? 0, pairs[at + 1] ?? 0)
+      this.set(field, postings)
     }
   }
   override get(field: number): Map<number, number> | undefined {

@@ -1,6 +1,6 @@
 /**
- * Search over articles with MiniSearch. Words the articles know are taken as they are; only a word nobody wrote is taken
- * for a misspelling of one that somebody did, so that `form` does not find `from` and a common word costs one look-up.
+ * Searches articles with MiniSearch. Known words are taken as they are. Only a word that occurs in no article is
+ * treated as a misspelling, so that `form` does not find `from` and a common word costs one look-up.
  */
 
 import MiniSearch, { type Options, type SearchOptions } from 'minisearch'
@@ -11,9 +11,9 @@ import { type PackedIndex, pack, SavedIndex } from './saved-index.ts'
 export interface Search {
   add(article: Article): void
   remove(key: string): void
-  /** Keys, the best first. */
+  /** Returns keys, best match first. */
   find(query: string): readonly string[]
-  /** Titles that look alike, where `find` has nothing. */
+  /** Returns articles with similar titles, for queries that `find` has no result for. */
   suggest(query: string): readonly string[]
   save(): PackedIndex
 }
@@ -31,13 +31,13 @@ interface Entry {
 const boost = { title: 3, tags: 2.5, description: 2, headings: 1.5, body: 1, code: 0.4 }
 
 /**
- * A reference has every word a question may have, on each of its pages. Whoever looks up a name there finds it, since
- * nobody else has it; whoever asks in words wants a page that explains.
+ * A reference page contains every word that a question may have. A name is found there anyway, because it occurs
+ * nowhere else. A question in words is better answered by a page that explains.
  */
 const isReference = (key: string): boolean => key.startsWith('reference/')
 const referenceWeight = 0.3
 
-/** Said in every question and in every article. */
+/** Words that occur in every question and in every article. */
 const stopWords = new Set(
   `a about above all also am an and any are as at be because been before but by can cannot could did do does doing done each for
    from get gets give had has have he her here his how i if in into is it its just let like make makes many may me more most much must my need
@@ -46,10 +46,13 @@ const stopWords = new Set(
    when where whether which while who whom why will with would you your`.split(/\s+/),
 )
 
-/** What is longer is no word: keys and pictures in a text would fill the index. */
+/** A longer string is not a word: keys and images in a text would fill the index. */
 const maxWordLength = 40
 
-/** Letters and digits in one piece; names such as `get_article` and `createServer` whole and in their parts. */
+/**
+ * Splits into runs of letters and digits; names such as `get_article` and `createServer` count whole and by their
+ * parts.
+ */
 const tokenize = (text: string): string[] =>
   (text.match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((name) => {
     const parts = name.split(/_+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== '')
@@ -57,7 +60,10 @@ const tokenize = (text: string): string[] =>
     return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= maxWordLength)
   })
 
-/** `rotate`, `rotates`, `rotated`, `rotating` and `rotation` are one word. Cut by rule, so the rest may be no word: it is never shown. */
+/**
+ * Reduces `rotate`, `rotates`, `rotated`, `rotating` and `rotation` to one stem. The stem may not be a word; it is
+ * never shown.
+ */
 function stem(word: string): string {
   if (!/^[a-z]{4,}$/.test(word)) return word
   const one = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, 'y').replace(/(?<=ss|x|sh|[nrt]ch)es$|s$/, '')
@@ -65,13 +71,13 @@ function stem(word: string): string {
   return base === one ? base.replace(/(?<=...)e$/, '') : base.replace(/([^aeioulsz])\1$/, '$1')
 }
 
-/** Letters that may be wrong in a word of this length. */
+/** Returns how many letters may be wrong in a word of this length. */
 const maxTypos = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
 
-/** Each guess looks through all words there are. A question with more unknown words than this is not misspelt. */
+/** Each guess scans all known words. A question with more unknown words than this is not misspelt. */
 const maxFuzzyWords = 4
 
-/** Results past this are not what was asked for. */
+/** Later results are unlikely to be relevant. */
 const maxResults = 20
 
 export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): Search {
@@ -88,14 +94,14 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
   }
   const mini = saved ? new SavedIndex(options, saved) : new MiniSearch(options)
   if (!saved) for (const article of articles) mini.add(toEntry(article))
-  /** Two letters in the wrong order are one slip of the fingers, but two edits. */
+  /** Undoes two swapped letters. They are one typing error, but two edits. */
   function swapped(word: string): string {
     if (known.has(word)) return word
     const others = Array.from(word.slice(1), (letter, at) => word.slice(0, at) + letter + word[at] + word.slice(at + 2))
     return others.find((other) => known.has(other)) ?? word
   }
-  /** For one question: `guessed` are the words that were taken for misspellings so far. */
-  const asking = (guessed = new Set<string>()): SearchOptions => {
+  /** Returns the options for one query. `guessed` holds the words treated as misspellings so far. */
+  const queryOptions = (guessed = new Set<string>()): SearchOptions => {
     const mayGuess = (word: string): boolean => {
       if (known.has(word)) return false
       if (guessed.size < maxFuzzyWords) guessed.add(word)
@@ -120,19 +126,19 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
     add: (article) => mini.add(toEntry(article)),
     remove: (key) => mini.discard(key),
     find(query) {
-      // One word in common with a long question is an accident; a guess at a misspelt one is worth half.
+      // One word in common with a long question is a coincidence; a guessed word counts half.
       const enough = wordsOf(query) / 4
       const weigh = (words: readonly string[]): number =>
         [...new Set(words)].reduce((sum, word) => sum + (known.has(word) ? 1 : 0.5), 0)
       return mini
-        .search(query, { ...asking(), filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
+        .search(query, { ...queryOptions(), filter: ({ queryTerms }) => weigh(queryTerms) >= enough })
         .slice(0, maxResults)
         .map(({ id }) => String(id))
     },
     suggest: (query) =>
       mini
         .search(tokenize(query).slice(0, maxFuzzyWords).join(' '), {
-          ...asking(),
+          ...queryOptions(),
           fields: ['title', 'tags'],
           fuzzy: 0.34,
           prefix: true,
@@ -143,10 +149,10 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
   }
 }
 
-/** Between two lines of fence. */
+/** Matches a fenced code block. */
 const fencedCode = /^(```|~~~)[^\n]*\n[\s\S]*?^\1/gm
 
-/** Programs repeat the same few names, so they weigh less than what is said about them. */
+/** Separates code from prose. Programs repeat the same few names, so they weigh less than the text about them. */
 const toEntry = (article: Article): Entry => {
   const prose = article.body.replace(fencedCode, '')
   return {

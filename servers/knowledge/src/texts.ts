@@ -1,4 +1,4 @@
-/** Articles as text for a model: a line in a list, or the whole. */
+/** Formats articles as text for a model: one line in a list, or the whole article. */
 
 import type { Article, Reference } from './article.ts'
 import { keyOf } from './article.ts'
@@ -9,12 +9,12 @@ export const listLine = (name: string, { title, description }: Article): string 
 export const didYouMean = (articles: readonly Article[]): string =>
   articles.length === 0 ? '' : ` Did you mean ${articles.map(keyOf).join(', ')}?`
 
-/** A recipe's own fields first, then title, text and references. */
+/** Puts a recipe's own fields first, then title, text and references. */
 export function toText(article: Article): string {
   const { title, longTitle = title, body, references = [] } = article
   return [
     ...recipeFields(article),
-    // Plain Markdown brings its heading along.
+    // Plain Markdown already contains its heading.
     body.startsWith(`# ${longTitle}\n`) ? body : `# ${longTitle}\n\n${body}`,
     ...(references.length > 0 ? [`## References\n\n${references.map(formatReference).join('\n\n')}`] : []),
   ].join('\n\n')

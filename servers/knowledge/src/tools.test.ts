@@ -1,16 +1,16 @@
 import { testClient } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { anArticle } from '../test/article.fixture.ts'
-import { createApp } from './app.ts'
 import { asdlc } from './asdlc.ts'
 import { knowledge } from './definition.ts'
+import { createKnowledgeBase } from './knowledge-base.ts'
 
 const client = await testClient(knowledge(asdlc))
 const call = (name: string, args: Record<string, unknown> = {}) => client.call(name, args)
 const textsOf = (result: Awaited<ReturnType<typeof call>>): readonly string[] =>
   (result['content'] as { readonly text: string }[]).map(({ text }) => text)
 
-test('the tools are listed as they are documented', async () => {
+test('the tools are listed as documented', async () => {
   const { tools } = await client.request('tools/list')
   const $schema = expect.any(String)
   expect(tools).toMatchObject([
@@ -52,7 +52,7 @@ test('the tools are listed as they are documented', async () => {
   ])
 })
 
-test('a list has a line per article, newest first, and the same as data', async () => {
+test('a list has one line per article, newest first, and the same data as structured content', async () => {
   const result = await call('list_articles', { limit: 2 })
   expect(textsOf(result)).toEqual([
     '- [concepts/context-engineering] Context engineering: Choosing what a model sees before it answers.\n' +
@@ -74,7 +74,7 @@ test('a list has a line per article, newest first, and the same as data', async 
   })
 })
 
-test('a category narrows the list, one that is not there is refused with those that are', async () => {
+test('a category filters the list; an unknown category is refused with the known ones', async () => {
   expect(textsOf(await call('list_articles', { category: 'patterns' }))[0]).toMatch(
     /^- \[patterns\/adversarial-code-review\][^\n]*$/,
   )
@@ -83,7 +83,7 @@ test('a category narrows the list, one that is not there is refused with those t
   expect(textsOf(wrong)[0]).toMatch(/category.*concepts.*patterns.*practices/)
 })
 
-test('fifty are listed where nobody says how many', async () => {
+test('fifty articles are listed by default', async () => {
   const many = Array.from({ length: 60 }, (_, i) => ({
     collection: 'c',
     slug: `s${i}`,
@@ -94,34 +94,34 @@ test('fifty are listed where nobody says how many', async () => {
     status: 'Live' as const,
     body: '',
   }))
-  const crowded = await testClient(knowledge(createApp('Many', many)))
+  const crowded = await testClient(knowledge(createKnowledgeBase('Many', many)))
   const result = await crowded.call('list_articles')
   expect(textsOf(result)[0]?.split('\n')).toHaveLength(50)
   expect(textsOf(result)[0]).toMatch(/^- \[c\/s0\] T\n/)
   expect(result['structuredContent']).toMatchObject({ total: 60 })
 })
 
-test.each([0, -1, 1.5])('a limit of %d is refused with what is allowed', async (limit) => {
+test.each([0, -1, 1.5])('a limit of %d is refused with the allowed values', async (limit) => {
   expect(await call('list_articles', { limit })).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('whole number, 1 or more') }],
   })
 })
 
-test('an empty base says so', async () => {
-  const empty = await testClient(knowledge(createApp('Nothing', [])))
+test('an empty knowledge base says so', async () => {
+  const empty = await testClient(knowledge(createKnowledgeBase('Nothing', [])))
   expect(textsOf(await empty.call('list_articles'))).toEqual(['No articles found.'])
   expect(textsOf(await empty.call('search_articles', { query: 'x' }))).toEqual(["No articles found matching 'x'."])
   expect(await empty.request('resources/list')).toMatchObject({ resources: [] })
 })
 
-test('an article comes whole, under its long title', async () => {
+test('an article is returned whole, under its long title', async () => {
   const result = await call('get_article', { slug: 'agentic-sdlc' })
   expect(textsOf(result)[0]).toMatch(/^# The software life cycle when agents write the code\n\nWhen code is cheap/)
   expect(result['structuredContent']).toMatchObject({ slug: 'agentic-sdlc', content: textsOf(result)[0], others: [] })
 })
 
-test('a slug of two collections gives the first and names the other', async () => {
+test('a slug in two collections returns the first article and names the other', async () => {
   const result = await call('get_article', { slug: 'adversarial-code-review' })
   expect(textsOf(result)).toEqual([
     expect.stringContaining('# Adversarial code review'),
@@ -130,10 +130,10 @@ test('a slug of two collections gives the first and names the other', async () =
   expect(textsOf(await call('get_article', { slug: 'practices/adversarial-code-review' }))[0]).toMatch(/^# Reviewing/)
 })
 
-test('a hidden article and one that never was get the same answer', async () => {
+test('a hidden article and a missing one get the same answer', async () => {
   const draft = anArticle({ slug: 'hush', title: 'Hush', status: 'Draft' })
-  const withDraft = await testClient(knowledge(createApp('B', [draft])))
-  const without = await testClient(knowledge(createApp('B', [])))
+  const withDraft = await testClient(knowledge(createKnowledgeBase('B', [draft])))
+  const without = await testClient(knowledge(createKnowledgeBase('B', [])))
   for (const [name, args] of [
     ['get_article', { slug: 'hush' }],
     ['get_article', { slug: 'c/hush' }],
@@ -157,7 +157,7 @@ test('a slug that is nearly right is answered with the right one', async () => {
   })
 })
 
-test('search gives a line per article by the name that gets it, or the whole articles', async () => {
+test('search returns one line per article with the name that gets it, or the whole articles', async () => {
   const found = await call('search_articles', { query: 'adversarial code reviw' })
   expect(
     textsOf(found)[0]
@@ -173,7 +173,7 @@ test('search gives a line per article by the name that gets it, or the whole art
   })
 })
 
-test('nothing found is said plainly, with what may have been meant', async () => {
+test('an empty result is stated plainly, with suggestions', async () => {
   expect(textsOf(await call('search_articles', { query: 'xyzzy' }))).toEqual(["No articles found matching 'xyzzy'."])
   const near = await call('search_articles', { query: 'lyvink spegks' })
   expect(textsOf(near)).toEqual([
@@ -189,7 +189,7 @@ test('a query longer than any question is refused', async () => {
   })
 })
 
-test('references and a recipe’s fields are part of the text', async () => {
+test("references and a recipe's fields are part of the text", async () => {
   const recipe = anArticle({
     ...{ collection: 'recipes', slug: 'r', title: 'R', body: 'Stir.', difficulty: 'easy', tools: ['pan', 'fire'] },
     ...{ estimatedMinutes: 5, agentPrompt: 'Mind the pan.' },
@@ -204,7 +204,7 @@ test('references and a recipe’s fields are part of the text', async () => {
       { type: 'book' as const, title: 'Fire', authors: ['B', 'C'], isbn: '1', annotation: 'Chapter two.' },
     ],
   })
-  const cook = await testClient(knowledge(createApp('Food', [recipe])))
+  const cook = await testClient(knowledge(createKnowledgeBase('Food', [recipe])))
   expect(textsOf(await cook.call('get_article', { slug: 'r' }))[0]).toBe(`## Usage Hint
 
 Mind the pan.

@@ -1,10 +1,10 @@
-/** The three tools: list, get, search. */
+/** The three tools: list, get and search. */
 
 import { fail, type Tool, type ToolResult, tool } from 'sluice'
 import * as z from 'zod'
-import type { App } from './app.ts'
 import type { Article } from './article.ts'
 import { keyOf, statuses, uriOf } from './article.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { didYouMean, listLine, toText } from './texts.ts'
 
 const summary = z.object({
@@ -30,15 +30,15 @@ const answer = (structuredContent: object, ...texts: readonly string[]): ToolRes
   structuredContent,
 })
 
-/** Fuzzy search is dear for long texts, and no question is longer. */
+/** Fuzzy search is expensive for long texts, and no question is longer. */
 const maxQueryLength = 500
-/** Whole articles in one answer: more would crowd out everything else a model has to read. */
+/** Whole articles in one answer. More would crowd out everything else in the model's context. */
 const maxFullArticles = 5
-/** In one list: more would take too long to write, and no model reads them. */
+/** Articles in one list. More would take too long to encode, and no model reads them. */
 const maxListed = 500
 const annotations = { readOnlyHint: true, openWorldHint: false }
 
-export const toolsOf = (base: App): readonly Tool[] => [
+export const toolsOf = (base: KnowledgeBase): readonly Tool[] => [
   tool({
     name: 'list_articles',
     description: `List all ${base.title} knowledge base articles (Live and Experimental only)`,
@@ -89,7 +89,7 @@ export const toolsOf = (base: App): readonly Tool[] => [
     }),
     output: z.object({
       articles: z.array(summary.extend({ content: full.shape.content.optional() })),
-      suggestions: z.array(summary).describe('Where nothing was found: what may have been meant'),
+      suggestions: z.array(summary).describe('If nothing was found: articles that may have been meant'),
     }),
     run({ query, include_content }) {
       const found = base.search(query).slice(0, include_content ? maxFullArticles : undefined)
@@ -106,11 +106,11 @@ export const toolsOf = (base: App): readonly Tool[] => [
   }),
 ]
 
-/** The slug, except where it would get another article. */
-const shortName = (base: App, article: Article): string =>
+/** Returns the slug, or the full key if the slug resolves to another article. */
+const shortName = (base: KnowledgeBase, article: Article): string =>
   base.findByName(article.slug)[0] === article ? article.slug : keyOf(article)
 
-/** An enum of what there is; an empty base has nothing to choose from. */
+/** Returns an enum of the names, or any string if there are none. */
 function enumOf(names: readonly string[]): z.ZodType<string, string> {
   const [first, ...rest] = names
   return first === undefined ? z.string() : z.enum([first, ...rest])

@@ -1,2 +1,2 @@
-/** As in package.json, which cannot be read on the edge; a test holds the two together. */
+/** Equals the version in package.json, which cannot be read on the edge; a test compares the two. */
 export const version = '0.1.0'

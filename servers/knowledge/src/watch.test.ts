@@ -2,7 +2,7 @@ import { fakeClock, settle } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { watchFolder } from './watch.ts'
 
-/** Of a folder that is not there the system tells nothing; that it does tell of a real one is in `test/knowledge`. */
+/** Watches a folder that does not exist, so that the system reports no events. `test/knowledge` covers a real one. */
 function watched(changed: () => Promise<void>) {
   const clock = fakeClock()
   const end = watchFolder('/nowhere/at/all', clock, changed)
@@ -10,7 +10,7 @@ function watched(changed: () => Promise<void>) {
   return { clock, end }
 }
 
-test('where the system tells nothing, it is looked at every ten seconds until it ends', async () => {
+test('without system events the folder is polled every ten seconds until the watch ends', async () => {
   let looks = 0
   const { clock, end } = watched(async () => {
     looks++
@@ -26,7 +26,7 @@ test('where the system tells nothing, it is looked at every ten seconds until it
   expect([looks, clock.pending]).toEqual([3, 0])
 })
 
-test('a look that takes long is not joined by another', async () => {
+test('a slow reload does not overlap with another', async () => {
   const waiting: (() => void)[] = []
   const { clock } = watched(() => new Promise((resolve) => waiting.push(resolve)))
   await clock.advance(60_000)
@@ -37,7 +37,7 @@ test('a look that takes long is not joined by another', async () => {
   expect(waiting).toHaveLength(2)
 })
 
-test('ended during a look, it does not begin another', async () => {
+test('a watch that ends during a reload does not start another', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { clock, end } = watched(() => promise)
   await clock.advance(10_000)

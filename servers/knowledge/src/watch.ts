@@ -1,26 +1,28 @@
 /**
- * Calls `changed` soon after anything in a folder does. The system's events only wake: they come doubled, early, or on
- * some mounts not at all, so a slow look around goes on beside them, and whoever is woken reads the folder itself.
+ * Calls `changed` soon after anything in a folder changes. System events are only a hint: they come twice, early, or on
+ * some mounts never. A slow poll therefore runs beside them, and `changed` reads the folder itself.
  */
 
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import type { Clock } from 'sluice'
 
-/** Editors write a file in several steps; a moment later it is whole. */
+/** Editors write a file in several steps; after this delay it is complete. */
 const settleMs = 50
-/** How old news may get where the system tells nothing. */
+/** The poll interval, for file systems without events. */
 const pollMs = 10_000
 
-/** One call at a time; `changed` must not reject. Returns what ends it. */
+/** Runs one call at a time; `changed` must not reject. Returns a function that ends the watch. */
 export function watchFolder(folder: string, clock: Clock, changed: () => Promise<void>): () => void {
   let watcher: FSWatcher | undefined
   let inode: number | undefined
-  let callOff = (): void => {}
+  let cancelTimer = (): void => {}
   let busy = false
   let again = false
   let ended = false
 
-  /** Also after the folder was replaced by another of its name, which the system does not tell. */
+  /**
+   * Also watches anew after the folder was replaced by another of the same name, for which the system sends no event.
+   */
   function arm(): void {
     const now = statSync(folder, { throwIfNoEntry: false })?.ino
     if (ended || (watcher && now === inode)) return
@@ -30,7 +32,7 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
       watcher = watch(folder, { recursive: true, persistent: false }, () => wake(settleMs))
       watcher.on('error', disarm)
     } catch {
-      // No events here, or no folder just now: looking around has to do.
+      // The file system has no events, or the folder does not exist now: polling continues.
     }
   }
   function disarm(): void {
@@ -39,14 +41,14 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
   }
   function wake(ms: number): void {
     if (ended) return
-    callOff()
+    cancelTimer()
     if (busy) again = true
     else
-      callOff = clock.after(ms, () => {
-        look().catch(() => wake(pollMs))
+      cancelTimer = clock.after(ms, () => {
+        reload().catch(() => wake(pollMs))
       })
   }
-  async function look(): Promise<void> {
+  async function reload(): Promise<void> {
     busy = true
     arm()
     try {
@@ -62,7 +64,7 @@ export function watchFolder(folder: string, clock: Clock, changed: () => Promise
   wake(pollMs)
   return () => {
     ended = true
-    callOff()
+    cancelTimer()
     disarm()
   }
 }

@@ -1,14 +1,14 @@
-/** An article for tests: what is not at stake is filled in. */
+/** Creates an article for tests: everything but the slug has a default. */
 
 import type { Article } from '../src/article.ts'
 
-export const anArticle = (given: Partial<Article> & Pick<Article, 'slug'>): Article => ({
+export const anArticle = (overrides: Partial<Article> & Pick<Article, 'slug'>): Article => ({
   collection: 'concepts',
-  title: given.slug,
+  title: overrides.slug,
   description: '',
   tags: [],
   lastUpdated: '2026-01-01',
   status: 'Live',
   body: '',
-  ...given,
+  ...overrides,
 })

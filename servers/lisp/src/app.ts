@@ -1,4 +1,4 @@
-/** What the tools share: one Lisp session for each tenant. */
+/** Defines what the tools share: one Lisp session per tenant. */
 
 import { fail } from 'sluice'
 import type { ImageOptions } from './image.ts'
@@ -6,7 +6,7 @@ import { missingPrograms } from './image.ts'
 import type { Session } from './session.ts'
 import { createSession } from './session.ts'
 
-/** One image for each tenant: what one defines, another must not see. */
+/** One image per tenant, because a tenant must not see another's definitions. */
 export interface App {
   sessionOf(tenant: string): Session
   readonly missing: string | undefined
@@ -21,7 +21,7 @@ export function createApp(options: ImageOptions & { readonly maxImages?: number 
   const sessions = new Map<string, Session>()
   function allow(): void {
     if ([...sessions.values()].filter(({ hasImage }) => hasImage).length >= maxImages)
-      throw fail('Too many Lisp images run here; try again when another tenant has disconnected.')
+      throw fail('Too many Lisp images are running; try again when another tenant has disconnected.')
   }
   return {
     get missing() {

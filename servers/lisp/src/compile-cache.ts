@@ -1,7 +1,7 @@
 /**
- * Where compiled Swank is kept, so that only the first start takes its time. Until one start has compiled all of it, each
- * compiles in a folder of its own, and the first that is done leaves it to the later ones: no image ever loads a file that
- * another is still writing.
+ * Caches compiled Swank, so that only the first start is slow. Until one start has compiled all of it, each start
+ * compiles in a separate folder. The first one to finish becomes the cache. So no image ever loads a file that another
+ * is still writing.
  */
 
 import { execFile } from 'node:child_process'
@@ -12,9 +12,9 @@ import { promisify } from 'node:util'
 
 export interface CompileCache {
   readonly folder: string
-  /** The image runs: what it compiled is whole. */
+  /** Called when the image runs: its compiled files are complete. */
   commit(): void
-  /** It does not. */
+  /** Called when the image does not run. */
   discard(): void
 }
 
@@ -24,21 +24,21 @@ export async function openCompileCache(
   loader: string,
   env: Record<string, string>,
 ): Promise<CompileCache> {
-  // Another SBCL cannot read it, and another Swank is another program.
+  // The key contains both versions: another SBCL cannot read the files, and another Swank is another program.
   const { stdout: version } = await promisify(execFile)(sbcl, ['--version'], { env })
   const { mtimeMs, size } = statSync(loader)
   const made = createHash('sha256').update(JSON.stringify([version, loader, mtimeMs, size]))
-  const kept = join(folder, `swank-${made.digest('hex').slice(0, 16)}`)
-  if (existsSync(kept)) return { folder: kept, commit() {}, discard() {} }
-  const own = mkdtempSync(join(folder, 'compiling-'))
-  const drop = (): void => rmSync(own, { recursive: true, force: true })
+  const cached = join(folder, `swank-${made.digest('hex').slice(0, 16)}`)
+  if (existsSync(cached)) return { folder: cached, commit() {}, discard() {} }
+  const temporary = mkdtempSync(join(folder, 'compiling-'))
+  const drop = (): void => rmSync(temporary, { recursive: true, force: true })
   return {
-    folder: own,
+    folder: temporary,
     commit() {
       try {
-        renameSync(own, kept)
+        renameSync(temporary, cached)
       } catch {
-        // Somebody else was quicker.
+        // Another process was faster.
         drop()
       }
     },

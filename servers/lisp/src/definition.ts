@@ -1,4 +1,4 @@
-/** The server: tools, the guides as resources, and workflows to start from. */
+/** The server definition: tools, the guides as resources, and workflows as prompts. */
 
 import { readFileSync } from 'node:fs'
 import type { Resource, ServerDefinition } from 'sluice'
@@ -9,7 +9,7 @@ import { codeTools } from './tools/code.ts'
 import { debuggerTools } from './tools/debugger.ts'
 import { replTools } from './tools/repl.ts'
 
-/** Only these: a resource is one of a list, never a path that somebody sends. */
+/** A resource is one of this list, never a path from a client. */
 const guides = ['getting-started', 'approvals', 'debugging', 'hot-reload', 'profiling'] as const
 
 const guide = (name: (typeof guides)[number]): Resource => {
@@ -35,7 +35,7 @@ export const defineLisp = (sessions: App): ServerDefinition =>
     title: 'Live Lisp',
     description,
     instructions:
-      'A live Common Lisp image. Reading tools run at once; whatever runs or changes code waits for a person to approve exactly that code. The image opens by itself. After an error look with debugger_restarts and debugger_frames.',
+      'A live Common Lisp image. Reading tools run at once; tools that run or change code wait for a person to approve exactly that code. The image opens by itself. After an error look with debugger_restarts and debugger_frames.',
     tools: [...replTools(sessions), ...debuggerTools(sessions), ...codeTools(sessions)],
     resources: guides.map(guide),
     prompts: [

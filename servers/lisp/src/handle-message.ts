@@ -1,6 +1,6 @@
 /**
- * The entry point that the Lisp document describes: a JSON-RPC text in, the text of its answer out. A thin adapter over the
- * server; docs/documents.md#003 says what it does as written.
+ * The entry point that the Lisp document describes: it takes a JSON-RPC text and returns the text of its answer. A thin
+ * adapter over the server; docs/documents.md#003 lists what it does as written.
  */
 
 import type { HostContext, Server } from 'sluice'
@@ -13,7 +13,7 @@ import { open } from './open.ts'
 
 /** Handles messages until it is closed. */
 export interface MessageHandler {
-  /** The answer, or `null` for a notification. Never rejects. */
+  /** Returns the answer, or `null` for a notification. Never rejects. */
   handleMessage(text: string): Promise<string | null>
   /** Ends the image, if one was started. */
   close(): Promise<void>
@@ -45,7 +45,7 @@ export async function openMessageHandler(site: HostContext): Promise<MessageHand
   }
 }
 
-/** In the document a message whose id is null is a notification, as one without an id. MCP refuses it. */
+/** In the document a message with a null id is a notification, like one without an id. MCP refuses it. */
 function withoutNullId(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('id' in message) || message.id !== null) return message
   const { id: _, ...notification } = message
@@ -54,7 +54,7 @@ function withoutNullId(message: unknown): unknown {
 
 let handler: Promise<MessageHandler> | undefined
 
-/** Serves one message on this account's data folder. The first one opens it; an image ends with the process. */
+/** Serves one message on this account's data folder. The first message opens it; an image ends with the process. */
 export async function handleMessage(text: string): Promise<string | null> {
   handler ??= openDefaultHandler().catch((thrown: unknown) => {
     handler = undefined

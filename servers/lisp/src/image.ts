@@ -1,6 +1,6 @@
 /**
- * A Lisp image with Swank in it: SBCL started by us, listening on this machine alone and only for who knows its secret, or
- * one that runs already and is joined.
+ * A Lisp image with Swank: an SBCL started by us, which listens only on this machine and only for clients with its
+ * secret, or a running one that we join.
  */
 
 import { spawn } from 'node:child_process'
@@ -16,21 +16,21 @@ import { connectSwank } from './swank.ts'
 
 export interface Image {
   readonly swank: Swank
-  /** Ours, or somebody else's that we joined. */
+  /** Started by us, or running before and joined. */
   readonly origin: 'started' | 'joined'
   readonly address: string
   close(): Promise<void>
 }
 
 export interface ImageOptions {
-  /** For compiled Swank, so that only the first start takes its time. */
+  /** The cache for compiled Swank, so that only the first start is slow. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 const loaders = ['/usr/share/common-lisp/source/slime/swank-loader.lisp']
 
-/** What is missing on this machine, as a sentence with what to do; `undefined` where all is there. */
+/** Says as a sentence what is missing on this machine and what to do; `undefined` if nothing is. */
 export function missingPrograms(env: ImageOptions['env']): string | undefined {
   const parts = [findSbcl(env) ? undefined : 'sbcl', findLoader(env) ? undefined : 'cl-swank'].filter((part) => part)
   if (parts.length === 0) return undefined
@@ -45,11 +45,15 @@ const findLoader = (env: ImageOptions['env']): string | undefined =>
   [env['SWANK_LOADER'], ...loaders].find((path) => path !== undefined && existsSync(path))
 
 /**
- * The secret comes as the first line of its input: a command line can be read by everybody on the machine, and the
- * environment by the code that runs in the image. Debian's loader compiles
- * into the cache of the account wherever it is told to; several images that start at once would read each other's halves.
- * Its set-up is left out: it compiles what only Emacs uses, for longer than all the rest. Sockets send at once: a request is
- * answered by two small messages, and the second would wait 40 ms for the other side's acknowledgement.
+ * The secret is the first line of the input. A command line can be read by every user of the machine, and the
+ * environment by the code in the image.
+ *
+ * Debian's loader always compiles into the cache of the account, where several images that start together would read
+ * each other's incomplete files. Its set-up is left out, because it compiles what only Emacs uses, and takes longer
+ * than all the rest.
+ *
+ * Sockets send at once: a request is answered by two small messages, and the second would wait 40 ms for the
+ * acknowledgement of the first.
  */
 const startUpForm = (loader: string, fasls: string): string => `
 (progn
@@ -77,7 +81,7 @@ const startUpForm = (loader: string, fasls: string): string => `
 export async function startImage({ folder, env }: ImageOptions, signal: AbortSignal): Promise<Image> {
   const sbcl = findSbcl(env)
   const loader = findLoader(env)
-  if (!sbcl || !loader) throw fail(`Lisp is not here: ${missingPrograms(env) ?? ''}`)
+  if (!sbcl || !loader) throw fail(`Lisp is not installed: ${missingPrograms(env) ?? ''}`)
   const visible = childEnvironment(env, { SBCL_HOME: env['SBCL_HOME'] })
   const compiled = await openCompileCache(folder, sbcl, loader, visible)
   const secret = randomBytes(24).toString('hex')
@@ -85,7 +89,8 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
     sbcl,
     ['--noinform', '--disable-debugger', '--no-userinit', '--eval', startUpForm(loader, compiled.folder), '--quit'],
     {
-      // Its input stays open as long as we live: when we are gone, it reads the end and goes too.
+      // The input stays open as long as this process lives; when it ends, the image reads the end of the input and
+      // exits too.
       stdio: ['pipe', 'pipe', 'pipe'],
       env: visible,
     },
@@ -120,11 +125,11 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
 
 function portOf(child: ReturnType<typeof spawn>): Promise<number> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     child.stderr?.resume()
     child.stdout?.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4096)
-      const port = /SLUICE-PORT (\d+)/.exec(said)?.[1]
+      output = (output + chunk.toString()).slice(-4096)
+      const port = /SLUICE-PORT (\d+)/.exec(output)?.[1]
       if (port !== undefined) resolve(Number(port))
     })
     child.once('error', reject)
@@ -132,7 +137,7 @@ function portOf(child: ReturnType<typeof spawn>): Promise<number> {
   })
 }
 
-/** Long enough for an image that is busy; one that wants a secret never answers, nor does a host that drops packets. */
+/** Long enough for a busy image. One that requires a secret never answers, nor does a host that drops packets. */
 const connectTimeoutMs = 10_000
 
 export async function joinImage(host: string, port: number): Promise<Image> {
@@ -140,17 +145,17 @@ export async function joinImage(host: string, port: number): Promise<Image> {
   const tooLate = AbortSignal.timeout(connectTimeoutMs)
   const swank = await connectSwank(port, host, { signal: tooLate }).catch(() => {
     throw fail(
-      `No Swank answers at ${address}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
+      `No Swank server answers at ${address}. Start it in the image: (swank:create-server :port ${port} :dont-close t)`,
     )
   })
-  // A connection that closes settles the greeting, too.
+  // A closed connection also settles the greeting.
   const close = (): void => swank.close()
   tooLate.addEventListener('abort', close, { once: true })
   try {
     await swank.rex([sym('swank:connection-info')]).outcome
   } catch {
     swank.close()
-    throw fail(`What listens at ${address} does not answer as Swank does. Does it want a secret (~/.slime-secret)?`)
+    throw fail(`The server at ${address} does not answer like Swank. Does it require a secret (~/.slime-secret)?`)
   } finally {
     tooLate.removeEventListener('abort', close)
   }

@@ -1,4 +1,4 @@
-/** An agent with a live Common Lisp image, as an MCP server: `open` for hosts, `handleMessage` for programs. */
+/** A live Common Lisp image for agents, as an MCP server: `open` for hosts, `handleMessage` for programs. */
 
 export type { MessageHandler } from './handle-message.ts'
 export { handleMessage, openMessageHandler, toHandleMessage } from './handle-message.ts'

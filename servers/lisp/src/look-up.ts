@@ -1,6 +1,6 @@
 /**
- * Packages and symbols are found by name (find-package, find-symbol). Swank's own look-ups hand a package name to the Lisp
- * reader, which would evaluate `#.(…)` in it and intern every name it meets.
+ * Finds packages and symbols by name (find-package, find-symbol). Swank's own look-ups pass a package name to the Lisp
+ * reader, which would evaluate `#.(…)` in it and intern every name.
  */
 
 import type { Sexp } from './sexp.ts'
@@ -10,7 +10,7 @@ import { isSym, lisp } from './sexp.ts'
 const findPackage = (name: Sexp): Sexp =>
   lisp`(cl:or (cl:find-package ${name}) (cl:find-package (cl:string-upcase (cl:string-left-trim "#:" ${name}))))`
 
-/** Runs a form with this package as the current one. Its value is `:sluice-no-package` if there is none. */
+/** Runs a form in this package. The value is `:sluice-no-package` if it does not exist. */
 export const inPackage = (name: string, form: Sexp): Sexp => lisp`
   (cl:let ((sluice-package ${findPackage(name)}))
     (cl:if sluice-package
@@ -27,7 +27,7 @@ export const withSymbol = (name: string, form: Sexp): Sexp => lisp`
       (cl:if sluice-status ${form} :sluice-no-symbol)))`
 export const isMissingSymbol = (value: Sexp): boolean => isSym(value, ':sluice-no-symbol')
 
-/** The symbols that begin with a prefix, such as "map" or "my-package:th", as a list of texts. */
+/** Lists the symbols with a prefix, such as "map" or "my-package:th", as strings. */
 export const completionsForm = (prefix: string): Sexp => lisp`
   (swank::with-buffer-syntax ()
     (cl:multiple-value-bind (sluice-name sluice-home sluice-internal) (swank::tokenize-symbol ${prefix})

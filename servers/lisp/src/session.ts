@@ -1,6 +1,6 @@
 /**
- * A tenant's image: opened when it is first needed, opened again when it was lost, and asked in a way that a deadline or a
- * cancelled call really stops the Lisp thread.
+ * A tenant's image. It is opened at the first use and reopened after a loss. A deadline or a cancelled call really
+ * stops the Lisp thread.
  */
 
 import { fail } from 'sluice'
@@ -12,30 +12,33 @@ import { lisp, listOf, sym, textOf } from './sexp.ts'
 import type { Debugger, EvaluationOutcome, SwankRequest } from './swank.ts'
 
 export interface Session {
-  /** The value; where the work stops in the debugger or is aborted, a failure that says what to do next. */
+  /**
+   * Returns the value. If the evaluation stops in the debugger or is aborted, throws a failure that says what to do
+   * next.
+   */
   evaluate(
     form: Sexp,
     signal: AbortSignal,
     options?: { readonly package?: string; readonly thread?: number },
   ): Promise<Sexp>
-  /** For who wants to see the debugger too. */
+  /** Also returns the debugger as an outcome. */
   outcome(
     form: Sexp,
     signal: AbortSignal,
     options?: { readonly package?: string; readonly thread?: number },
   ): Promise<EvaluationOutcome>
-  /** Takes one of the ways on; what then became of the work that had stopped. */
+  /** Invokes one of the restarts; returns the outcome of the work that had stopped. */
   restart(at: Debugger, index: number, signal: AbortSignal): Promise<EvaluationOutcome>
-  /** The one that is named, or the only one there is. */
+  /** Returns the debugger of this thread, or the only one. */
   debuggerOf(thread: number | undefined): Debugger
   debuggers(): readonly Debugger[]
   status(): ImageStatus
-  /** Opens an image if there is none. With a target, moves there; if nothing answers there, all stays as it is. */
+  /** Opens an image if there is none. With a target, moves there; if the target does not answer, nothing changes. */
   connect(to?: ImageAddress): Promise<ImageStatus>
   disconnect(): Promise<void>
-  /** Which image calls act on, open or not: an approval names it. */
+  /** The image that calls act on, open or not; an approval names it. */
   readonly image: string
-  /** An image is open, or on its way. */
+  /** Whether an image is open or starting. */
   readonly hasImage: boolean
 }
 
@@ -48,11 +51,11 @@ export interface ImageStatus {
   readonly connected: boolean
   readonly origin?: Image['origin']
   readonly address?: string
-  /** How many times an image was opened: above one, definitions of the earlier ones are gone. */
+  /** How often an image was opened. Above one, the definitions of the earlier images are lost. */
   readonly opened: number
 }
 
-/** `allow` throws where no further image may be opened. */
+/** `allow` throws if no further image may be opened. */
 export function createSession(options: ImageOptions, allow: () => void): Session {
   let image: Image | undefined
   let opening: Promise<Image> | undefined
@@ -61,7 +64,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
   const configured: ImageAddress | undefined = port ? { host, port: Number(port) } : undefined
   let target = configured
   /** Ends an image that is still starting. */
-  let giveUp = new AbortController()
+  let abortStart = new AbortController()
 
   function hold(made: Image): Image {
     opened++
@@ -74,12 +77,12 @@ export function createSession(options: ImageOptions, allow: () => void): Session
   }
   async function open(): Promise<Image> {
     const to = target
-    // Not the caller's signal: the next call wants the image too.
-    if (!to) return hold(await startImage(options, giveUp.signal))
+    // Not the caller's signal, because the next call needs the image too.
+    if (!to) return hold(await startImage(options, abortStart.signal))
     try {
       return hold(await joinImage(to.host, to.port))
     } catch (thrown) {
-      // Otherwise an image that was joined once and has ended would fail every call from then on.
+      // Otherwise an image that was joined once and has ended would fail every later call.
       if (target === to) target = configured
       throw thrown
     }
@@ -92,7 +95,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     })
     return opening
   }
-  /** Leaves the image there is only when the other one has answered: a wrong port must not cost what is defined in it. */
+  /** Leaves the current image only after the other one has answered: a wrong port must not lose its definitions. */
   async function moveTo(to: ImageAddress): Promise<void> {
     await opening?.catch(() => undefined)
     if (!image) allow()
@@ -110,7 +113,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     try {
       return await request.outcome
     } catch {
-      throw fail('The Lisp image went away. The next call opens it again; what was defined in it is gone.')
+      throw fail('The Lisp image was lost. The next call opens a new one, without the earlier definitions.')
     } finally {
       signal.removeEventListener('abort', stop)
     }
@@ -119,7 +122,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     const { swank } = await imageNow()
     const asked = name === undefined ? form : inPackage(name, form)
     const ended = await outcomeOf(swank.rex(asked, thread === undefined ? {} : { thread }), signal)
-    if (ended.kind === 'value' && isMissingPackage(ended.value)) throw fail(`There is no package "${name}".`)
+    if (ended.kind === 'value' && isMissingPackage(ended.value)) throw fail(`Package not found: "${name}".`)
     return ended
   }
   const debuggers = (): readonly Debugger[] => [...(image?.swank.debuggers.values() ?? [])]
@@ -149,7 +152,7 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       const found = thread === undefined && all.length === 1 ? all[0] : all.find((each) => each.thread === thread)
       if (found) return found
       if (all.length === 0) throw fail('No thread is in the debugger.')
-      throw fail(`Say which thread: ${all.map(({ thread, condition }) => `${thread} (${condition})`).join('; ')}`)
+      throw fail(`Name the thread: ${all.map(({ thread, condition }) => `${thread} (${condition})`).join('; ')}`)
     },
     status: () => ({
       connected: image?.swank.isOpen === true,
@@ -161,8 +164,8 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       return this.status()
     },
     async disconnect() {
-      giveUp.abort()
-      giveUp = new AbortController()
+      abortStart.abort()
+      abortStart = new AbortController()
       await opening?.catch(() => undefined)
       const before = image
       image = undefined
@@ -173,16 +176,16 @@ export function createSession(options: ImageOptions, allow: () => void): Session
 }
 
 export function describeDebugger({ thread, level, condition, type, restarts }: Debugger): string {
-  const ways = restarts.map(({ name, description }, index) => `${index}: [${name}] ${description}`)
+  const lines = restarts.map(({ name, description }, index) => `${index}: [${name}] ${description}`)
   return [
     `${condition} [${type}]`,
     `Thread ${thread} is in the debugger (level ${level}). Restarts:`,
-    ...ways,
-    'Look with debugger_frames; go on with debugger_invoke_restart, or give up with repl_abort.',
+    ...lines,
+    'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.',
   ].join('\n')
 }
 
-/** `(output (value …))`: what was printed, and each value as Lisp prints it. */
+/** Returns `(output (value …))`: the printed output, and each value as Lisp prints it. */
 export const evaluationForm = (code: string): Sexp => lisp`
   (cl:let* ((sluice-out (cl:make-string-output-stream))
             (sluice-values
@@ -191,7 +194,7 @@ export const evaluationForm = (code: string): Sexp => lisp`
     (cl:list (cl:get-output-stream-string sluice-out)
              (swank::with-buffer-syntax () (cl:mapcar (cl:function cl:prin1-to-string) sluice-values))))`
 
-/** More than this a model does not read; it is told what is missing. */
+/** A model does not read more than this; the answer says what is missing. */
 const maxShownCharacters = 50_000
 
 export interface EvaluationResult {

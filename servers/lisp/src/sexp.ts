@@ -1,6 +1,6 @@
 /**
- * S-expressions as Swank sends and takes them. Reading never evaluates and never interns: a symbol is its name, and what
- * cannot be read as data (`#<…>`) stays a piece of text. Bounded in depth, since a Lisp image is not to be trusted either.
+ * Reads and prints S-expressions of Swank. Reading never evaluates and never interns: a symbol is its name, and
+ * unreadable data (`#<…>`) stays text. Depth is bounded, because a Lisp image is not trusted either.
  */
 
 /** A symbol or keyword, in the case it was sent: `:ok`, `COMMON-LISP:CAR`. */
@@ -16,7 +16,7 @@ export type Sexp = string | number | Sym | readonly Sexp[]
 
 export const sym = (name: string): Sym => new Sym(name)
 export const isList = (value: Sexp | undefined): value is readonly Sexp[] => Array.isArray(value)
-/** Symbols are compared as Lisp does unless told: without case. */
+/** Compares symbols without case, as Lisp does by default. */
 export const isSym = (value: Sexp | undefined, name: string): boolean =>
   value instanceof Sym && value.name.toLowerCase() === name
 export const textOf = (value: Sexp | undefined): string =>
@@ -31,8 +31,8 @@ export function print(value: Sexp): string {
 }
 
 /**
- * Builds a form from Lisp source with values put in, as a prepared statement does with SQL. Each value takes the place of one
- * symbol after the source was read, so that no text of a caller is ever part of the source.
+ * Builds a form from Lisp source and values, like a prepared statement in SQL. Each value replaces one symbol after the
+ * source was read, so that no text of a caller is ever part of the source.
  */
 export function lisp(source: TemplateStringsArray, ...values: readonly Sexp[]): Sexp {
   const fill = (form: Sexp): Sexp => {
@@ -52,7 +52,8 @@ export function read(text: string): Sexp {
   }
   function string(): string {
     const start = ++at
-    // From quote to quote, since what was printed may be megabytes; one behind an odd number of backslashes is escaped.
+    // Jumps from quote to quote, because printed output may have megabytes. A quote after an odd number of backslashes
+    // is escaped.
     for (let end = text.indexOf('"', at); end !== -1; end = text.indexOf('"', end + 1)) {
       let slashes = 0
       while (end - 1 - slashes >= start && text[end - 1 - slashes] === '\\') slashes++
@@ -61,14 +62,14 @@ export function read(text: string): Sexp {
       at = end + 1
       return raw.includes('\\') ? raw.replace(/\\([\s\S])/g, '$1') : raw
     }
-    throw new SyntaxError('a string does not end')
+    throw new SyntaxError('unterminated string')
   }
   function list(depth: number): readonly Sexp[] {
     at++
     const items: Sexp[] = []
     for (;;) {
       space()
-      if (at >= text.length) throw new SyntaxError('a list does not end')
+      if (at >= text.length) throw new SyntaxError('unterminated list')
       if (text[at] === ')') {
         at++
         return items
@@ -97,7 +98,7 @@ export function read(text: string): Sexp {
     if (character === undefined) throw new SyntaxError('nothing to read')
     if (character === '"') return string()
     if (character === '(') return list(depth)
-    if (character === ')') throw new SyntaxError('a parenthesis too many')
+    if (character === ')') throw new SyntaxError('unmatched closing parenthesis')
     if (character === "'") {
       at++
       return [sym('quote'), value(depth + 1)]

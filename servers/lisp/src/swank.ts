@@ -1,8 +1,8 @@
 /**
- * A connection to a Lisp image by the Swank protocol: packets of six hexadecimal digits and an S-expression, requests with
- * continuations, and the debugger of every thread that is in it.
+ * A connection to a Lisp image by the Swank protocol: packets of six hexadecimal digits and an S-expression, requests
+ * with continuations, and the debuggers of stopped threads.
  *
- * https://github.com/slime/slime — swank.lisp and swank/rpc.lisp are the protocol's definition.
+ * https://github.com/slime/slime — swank.lisp and swank/rpc.lisp define the protocol.
  */
 
 import type { Socket } from 'node:net'
@@ -10,7 +10,7 @@ import { connect } from 'node:net'
 import type { Sexp } from './sexp.ts'
 import { isList, isSym, listOf, print, read, Sym, sym, textOf } from './sexp.ts'
 
-/** What stopped a thread, and the ways on. */
+/** The condition that stopped a thread, and its restarts. */
 export interface Debugger {
   readonly thread: number
   readonly level: number
@@ -20,25 +20,25 @@ export interface Debugger {
   readonly frames: readonly { readonly index: number; readonly description: string }[]
 }
 
-/** How a request ended, or where it stands: in the debugger it is not over, and goes on after a restart. */
+/** How a request ended. In the debugger it is still in flight, and continues after a restart. */
 export type EvaluationOutcome =
   | { readonly kind: 'value'; readonly value: Sexp }
   | { readonly kind: 'aborted'; readonly reason: string }
   | { readonly kind: 'debugger'; readonly debugger: Debugger }
 
 export interface SwankRequest {
-  /** Settles with the first of: a value, an abort, the debugger. Rejects when the connection is lost. */
+  /** Settles with the first of a value, an abort or the debugger. Rejects when the connection is lost. */
   readonly outcome: Promise<EvaluationOutcome>
-  /** Stops the thread that works on it, wherever it is, and takes it out of the debugger that this opens. */
+  /** Interrupts the thread of this request, and leaves the debugger that the interrupt opens. */
   interrupt(): void
 }
 
 export interface Swank {
-  /** Runs a form on a thread of its own, or on one that is in the debugger. */
+  /** Runs a form on a new thread, or on one that is in the debugger. */
   rex(form: Sexp, options?: { readonly thread?: number }): SwankRequest
-  /** The request that is in the debugger on this thread, once it goes on: how it then ends, or where it stops next. */
+  /** Returns the request in the debugger of this thread, for its next outcome after a restart. */
   after(thread: number): SwankRequest
-  /** Threads in the debugger, the deepest level of each. */
+  /** Threads in the debugger, with the deepest level of each. */
   readonly debuggers: ReadonlyMap<number, Debugger>
   readonly closed: Promise<void>
   readonly isOpen: boolean
@@ -48,7 +48,7 @@ export interface Swank {
 interface Pending {
   thread: number | undefined
   stopping: boolean
-  /** Who wants to know what becomes of it: a new one after each stop in the debugger. */
+  /** The promise of the current caller: a new one after each stop in the debugger. */
   waiting: { resolve(outcome: EvaluationOutcome): void; reject(why: Error): void }[]
 }
 
@@ -61,7 +61,7 @@ export async function connectSwank(
 ): Promise<Swank> {
   const socket = connect({ port, host })
   const giveUp = (): void => {
-    socket.destroy(new Error('Nothing answered in time'))
+    socket.destroy(new Error('No answer in time'))
   }
   signal?.addEventListener('abort', giveUp, { once: true })
   await new Promise<void>((resolve, reject) => {
@@ -78,13 +78,13 @@ export async function connectSwank(
   }
   if (secret !== undefined) socket.write(packet(secret))
 
-  function hear(message: Sexp): void {
+  function receive(message: Sexp): void {
     const [kind, ...rest] = listOf(message)
     if (!(kind instanceof Sym)) return
     const react = reactions[kind.name.toLowerCase()]
     react?.(rest)
   }
-  /** There is nobody to type: input ends at once, questions are answered with no, nothing is evaluated here. */
+  /** No user can type here: input ends at once, questions are answered with no, and nothing is evaluated. */
   const decline = ([thread = 0, tag = 0]: readonly Sexp[]): void => send([sym(':emacs-return'), thread, tag, []])
   const reactions: { readonly [kind: string]: ((rest: readonly Sexp[]) => void) | undefined } = {
     ':return': ([result, id]) => returned(result, Number(id)),
@@ -104,7 +104,7 @@ export async function connectSwank(
     pending.delete(id)
     const [how, value = []] = listOf(result)
     const isOk = isSym(how, ':ok')
-    // It left the debugger; Swank says so too, but later.
+    // The thread left the debugger; Swank reports that too, but later.
     if (!isOk && request?.thread !== undefined) debuggers.delete(request.thread)
     settle(request, isOk ? { kind: 'value', value } : { kind: 'aborted', reason: textOf(value) })
   }
@@ -163,8 +163,8 @@ export async function connectSwank(
     const { thread } = options
     const request: Pending = { thread, stopping: false, waiting: [] }
     pending.set(id, request)
-    // Which thread took it up is told first: without it nobody could interrupt it.
-    const told =
+    // The form first reports its thread; without it the request could not be interrupted.
+    const reporting =
       thread === undefined
         ? [
             sym('cl:progn'),
@@ -173,14 +173,14 @@ export async function connectSwank(
           ]
         : form
     const followed = follow(id, request)
-    // Always this package: Swank hands the name of one that does not exist to the Lisp reader, which evaluates.
-    send([sym(':emacs-rex'), told, 'COMMON-LISP-USER', thread ?? sym('t'), id])
+    // Always this package: Swank passes the name of an unknown package to the Lisp reader, which evaluates it.
+    send([sym(':emacs-rex'), reporting, 'COMMON-LISP-USER', thread ?? sym('t'), id])
     return followed
   }
   function after(thread: number): SwankRequest {
-    // The first of that thread: later ones are what was asked inside its debugger.
+    // The first request of that thread; later ones were made inside its debugger.
     const [id, request] = [...pending].find(([, each]) => each.thread === thread) ?? []
-    if (id === undefined || !request) throw new Error(`No request is on thread ${thread}`)
+    if (id === undefined || !request) throw new Error(`No request is running on thread ${thread}`)
     return follow(id, request)
   }
 
@@ -195,7 +195,7 @@ export async function connectSwank(
     })
   })
   socket.on('error', () => socket.destroy())
-  readPackets(socket, hear)
+  readPackets(socket, receive)
   return {
     rex,
     after,
@@ -216,32 +216,32 @@ export const framesOf = (frames: Sexp | undefined): Debugger['frames'] =>
 
 function packet(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8')
-  if (bytes.length > 0xffffff) throw new RangeError('A message to Swank has at most 16 MiB')
+  if (bytes.length > 0xffffff) throw new RangeError('A message to Swank may have at most 16 MiB')
   return Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(6, '0')), bytes])
 }
 
-/** Whoever sends what is no packet is no Swank: the connection ends. */
-function readPackets(socket: Socket, hear: (message: Sexp) => void): void {
+/** Closes the connection on an invalid packet, because the other side is not Swank. */
+function readPackets(socket: Socket, receive: (message: Sexp) => void): void {
   let waiting: Buffer[] = []
   let size = 0
-  let wanted = 6
+  let expected = 6
   let isHeader = true
   socket.on('data', (chunk: Buffer) => {
     waiting.push(chunk)
     size += chunk.length
-    while (size >= wanted) {
+    while (size >= expected) {
       const all = waiting.length === 1 && waiting[0] ? waiting[0] : Buffer.concat(waiting)
-      const part = all.subarray(0, wanted)
-      waiting = all.length > wanted ? [all.subarray(wanted)] : []
-      size -= wanted
+      const part = all.subarray(0, expected)
+      waiting = all.length > expected ? [all.subarray(expected)] : []
+      size -= expected
       try {
         if (isHeader) {
           const header = part.toString('latin1')
           if (!/^[0-9a-f]{6}$/i.test(header)) throw new SyntaxError('no packet')
-          wanted = Number.parseInt(header, 16)
+          expected = Number.parseInt(header, 16)
         } else {
-          hear(read(part.toString('utf8')))
-          wanted = 6
+          receive(read(part.toString('utf8')))
+          expected = 6
         }
         isHeader = !isHeader
       } catch {

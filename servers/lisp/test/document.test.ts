@@ -1,4 +1,7 @@
-/** The document's approval workflow as written, with the real binary on stdio and the official client; and without SBCL. */
+/**
+ * The document's approval workflow as written, with the real binary over stdio and the official client; and without
+ * SBCL.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { beforeAll, expect, test } from 'vitest'
@@ -20,11 +23,11 @@ test('approval_required, approval/respond, the call again with its id: it runs o
     approval_required: true,
     message: 'User approval required for tool: repl_eval',
   })
-  const said = await client.request(
+  const decision = await client.request(
     { method: 'approval/respond', params: { request_id: id, approved: 'true' } } as never,
     anything,
   )
-  expect(said).toMatchObject({ recorded: true, approved: true })
+  expect(decision).toMatchObject({ recorded: true, approved: true })
   const again = { ...args, approval_request_id: id, approved: true }
   expect(
     textOf((await client.callTool({ name: 'repl_eval', arguments: again }, undefined, { timeout: 100_000 })) as never),
@@ -32,7 +35,7 @@ test('approval_required, approval/respond, the call again with its id: it runs o
   expect(await client.ping()).toEqual({})
 })
 
-test('an approval of one form runs no other', { timeout: 120_000 }, async () => {
+test('an approval of one form does not run another', { timeout: 120_000 }, async () => {
   const { client } = await openLisp()
   const id = requestIn((await client.call('repl_eval', { code: '1' })) as never) ?? ''
   await client.request('approval/respond', { request_id: id, approved: true })
@@ -41,7 +44,7 @@ test('an approval of one form runs no other', { timeout: 120_000 }, async () => 
   })
 })
 
-test('a denial says so, and approved: true alone means nothing', async () => {
+test('a denial is reported, and approved: true alone has no effect', async () => {
   const { client } = await openLisp()
   const id = requestIn((await client.call('repl_eval', { code: '1' })) as never) ?? ''
   expect(
@@ -54,7 +57,7 @@ test('a denial says so, and approved: true alone means nothing', async () => {
   expect(requestIn((await client.call('repl_compile', { code: '1', approved: true })) as never)).toBeTypeOf('string')
 })
 
-test('guides are resources, workflows are prompts; a path that climbs is no resource', async () => {
+test('guides are resources, workflows are prompts; a path with .. is not a resource', async () => {
   const { client } = await openLisp()
   const { resources } = (await client.request('resources/list')) as unknown as { resources: readonly { uri: string }[] }
   expect(resources.length).toBeGreaterThan(3)
@@ -66,7 +69,7 @@ test('guides are resources, workflows are prompts; a path that climbs is no reso
   for (const { name } of prompts) expect(await client.request('prompts/get', { name })).toHaveProperty('messages')
 })
 
-test('refused arguments say which, and what to do', async () => {
+test('refused arguments are named, with what to do', async () => {
   const { client } = await openLisp()
   expect(textOf((await client.call('repl_completions', { prefix: '' })) as never)).toContain('prefix: Too small')
 })
@@ -77,7 +80,7 @@ test('without SBCL the server starts, says what to install, and answers calls wi
   expect(textOf(answer)).toContain('apt-get install sbcl cl-swank')
 })
 
-test('by itself it serves no HTTP, where anybody could approve, and says what does', () => {
+test('the binary alone serves no HTTP, where any caller could approve, and says which command does', () => {
   const { status, stderr } = spawnSync(process.execPath, [programOf('lisp'), '--http'], { encoding: 'utf8' })
   expect({ status, stderr }).toEqual({
     status: 1,

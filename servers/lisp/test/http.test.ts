@@ -1,6 +1,6 @@
 /**
- * With a real SBCL, over HTTP, through the official clients: each caller by a key, and a person who decides somewhere
- * else. The clock of the server is the test's; Lisp has its own.
+ * A real SBCL over HTTP, through the official clients: each caller has a key, and a person decides elsewhere. The test
+ * owns the clock of the server; Lisp has its own.
  */
 
 import { Client as ClientV2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -49,7 +49,7 @@ const callOf =
   async (name: string, args: object = {}): Promise<Answer> =>
     (await client.callTool({ name, arguments: { ...args } }, undefined, { timeout: 100_000 })) as unknown as Answer
 
-/** Calls, lets Ann say yes where she is asked, and calls again. */
+/** Calls, lets Ann approve if she is asked, and calls again. */
 const approving =
   ({ desk }: Serving, client: Client) =>
   async (name: string, args: object = {}): Promise<Answer> => {
@@ -62,7 +62,7 @@ const approving =
   }
 
 test(
-  'the document’s workflow: the agent asks, cannot answer itself, and runs what a person allowed, once',
+  "the document's workflow: the agent asks, cannot approve itself, and runs what a person approved, once",
   slowTest,
   async () => {
     const { connect, desk } = await serveLisp()
@@ -83,13 +83,13 @@ test(
     const again = { ...args, approval_request_id: id, approved: true }
     await expect(call('repl_eval', { ...again, code: '(delete-file "/etc/hosts")' })).rejects.toThrow(/approv/i)
     expect(textOf(await call('repl_eval', again))).toBe('=> 1')
-    // The same answer once more, without running it once more.
+    // The same answer again, without running it again.
     expect(textOf(await call('repl_eval', again))).toBe('=> 1')
     expect(textOf(await call('repl_inspect', { variable: '*runs*' }))).toMatch(/\b1\b/)
   },
 )
 
-test('on 2026-07-28 the client shows its person the page, and goes on by itself', slowTest, async () => {
+test('on 2026-07-28 the client shows its user the page, and continues by itself', slowTest, async () => {
   const { url, keyFor, desk } = await serveLisp()
   const client = new ClientV2(
     { name: 'v2', version: '1' },
@@ -108,7 +108,7 @@ test('on 2026-07-28 the client shows its person the page, and goes on by itself'
   expect(result).toMatchObject({ isError: false, structuredContent: { values: ['3'] } })
 })
 
-test('only the operator spares the person the question, and only for what he names', slowTest, async () => {
+test('only the operator can waive the approval, and only for the tools in a rule', slowTest, async () => {
   const serving = await serveLisp({ rules: [{ tool: 'repl_eval', caller: 'ann', approval: 'never' }] })
   const ann = await serving.connect('ann')
   expect(textOf(await callOf(ann)('repl_eval', { code: '(* 6 7)' }))).toBe('=> 42')
@@ -118,7 +118,7 @@ test('only the operator spares the person the question, and only for what he nam
   expect(tools.map(({ name }) => name).filter((name) => /whitelist|approv/.test(name))).toEqual([])
 })
 
-test('past its time a call is answered, and the Lisp thread itself stops', slowTest, async () => {
+test('after its deadline a call is answered, and the Lisp thread itself stops', slowTest, async () => {
   const serving = await serveLisp()
   const client = await serving.connect('ann')
   const call = callOf(client)
@@ -135,14 +135,14 @@ test('past its time a call is answered, and the Lisp thread itself stops', slowT
   const late = await busy
   expect(late).toMatchObject({ isError: true })
   expect(textOf(late)).toBe('No answer within 30000 ms')
-  // The form that cleans up has run: the thread was unwound, not left to itself.
+  // The cleanup form has run, so the thread was unwound.
   await expect.poll(() => read('*ended*'), { timeout: 60_000 }).toMatch(/STOPPED-AT/)
   expect(await read('*n*')).toBe(await read('*n*'))
   // The same image, the same connection.
   expect(textOf(await approved('repl_eval', { code: '(first *ended*)' }))).toBe('=> :STOPPED-AT')
 })
 
-test('an error opens the debugger and drops nothing; an image that dies is opened again', slowTest, async () => {
+test('an error opens the debugger and closes nothing; an image that dies is reopened', slowTest, async () => {
   const serving = await serveLisp()
   const client = await serving.connect('ann')
   const approved = approving(serving, client)
@@ -151,15 +151,15 @@ test('an error opens the debugger and drops nothing; an image that dies is opene
   expect(textOf(failed)).toMatch(/boom[\s\S]*0: \[USE-TEN\]/)
   expect(textOf(await callOf(client)('debugger_restarts'))).toContain('USE-TEN')
   expect(textOf(await approved('debugger_invoke_restart', { restart: 0 }))).toContain('10')
-  expect(textOf(await approved('repl_eval', { code: '(sb-ext:exit :abort t)' }))).toContain('went away')
+  expect(textOf(await approved('repl_eval', { code: '(sb-ext:exit :abort t)' }))).toContain('was lost')
   expect(textOf(await approved('repl_eval', { code: '(+ 20 1)' }))).toBe('=> 21')
   expect(await client.ping()).toEqual({})
 })
 
-test('two callers have an image each', slowTest, async () => {
+test('two callers have separate images', slowTest, async () => {
   const serving = await serveLisp({ rules: [{ tool: 'repl_eval', approval: 'never' }] })
   const [ann, bob] = [callOf(await serving.connect('ann')), callOf(await serving.connect('bob'))]
   expect(textOf(await ann('repl_eval', { code: '(defparameter *mine* "of Ann")' }))).toContain('*MINE*')
   expect(textOf(await bob('repl_eval', { code: "(boundp '*mine*)" }))).toBe('=> NIL')
-  expect(textOf(await bob('repl_inspect', { variable: '*mine*' }))).toContain('no such variable')
+  expect(textOf(await bob('repl_inspect', { variable: '*mine*' }))).toContain('not a variable')
 })

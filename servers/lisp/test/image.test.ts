@@ -14,7 +14,7 @@ beforeAll(withSbcl, 300_000)
 const slowTest = { timeout: 120_000 }
 
 describe('evaluating', slowTest, () => {
-  test('gives what was printed and every value, and keeps what was defined', async () => {
+  test('returns the output and every value, and keeps definitions', async () => {
     const { call } = await openLisp()
     expect(await call('repl_eval', { code: '(defvar *x* 20) (princ "né") (values (+ *x* 1) "a\\"b")' })).toMatchObject({
       isError: false,
@@ -24,13 +24,13 @@ describe('evaluating', slowTest, () => {
     expect(textOf(await call('repl_eval', { code: '(values)' }))).toBe('; no values')
   })
 
-  test('reads names in the package that is named', async () => {
+  test('reads names in the named package', async () => {
     const { call } = await openLisp()
     await call('repl_eval', { code: '(defpackage :mine (:use :cl)) (defparameter mine::y 7)' })
     expect(textOf(await call('repl_eval', { code: 'y', package: 'MINE' }))).toBe('=> 7')
   })
 
-  test('compiles, and shows the compiler’s warnings', async () => {
+  test("compiles, and shows the compiler's warnings", async () => {
     const { call } = await openLisp()
     const answer = await call('repl_compile', { code: '(defun twice (n) (* 2 n m))' })
     expect(textOf(answer)).toMatch(/undefined variable/i)
@@ -40,7 +40,7 @@ describe('evaluating', slowTest, () => {
 })
 
 describe('reading needs no approval', slowTest, () => {
-  test('describe, completions, a variable’s value, threads, status', async () => {
+  test("describe, completions, a variable's value, threads, status", async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(defparameter *table* (list 1 2 3))' })
     const read = async (name: string, args: object = {}): Promise<string> =>
@@ -52,7 +52,7 @@ describe('reading needs no approval', slowTest, () => {
     expect(await read('repl_status')).toContain('"connected":true')
   })
 
-  test('nothing that only reads can be made to run code', async () => {
+  test('a reading tool can never be made to run code', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(defparameter *ran* nil)' })
     const trick = '#.(setf cl-user::*ran* t)'
@@ -67,7 +67,7 @@ describe('reading needs no approval', slowTest, () => {
   })
 })
 
-test('everything that runs or changes code waits for an approval', slowTest, async () => {
+test('every tool that runs or changes code waits for an approval', slowTest, async () => {
   const { call, client } = await openLisp()
   // Otherwise there is no restart that a ticket could name.
   await call('repl_eval', { code: '(error "stopped")' })
@@ -92,8 +92,8 @@ test('everything that runs or changes code waits for an approval', slowTest, asy
   }
 })
 
-describe('an error opens the debugger and drops nothing', slowTest, () => {
-  test('the stack, the variables, the restarts; a restart goes on and gives the value', async () => {
+describe('an error opens the debugger and closes nothing', slowTest, () => {
+  test('the stack, the variables, the restarts; a restart continues and returns the value', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', {
       code: '(defun risky (n) (declare (optimize debug)) (restart-case (error "boom ~a" n) (use-ten () 10)))',
@@ -112,19 +112,19 @@ describe('an error opens the debugger and drops nothing', slowTest, () => {
     expect(textOf((await client.call('debugger_restarts')) as never)).toContain('No thread is in the debugger')
   })
 
-  test('several threads can be in the debugger, each by its number, and be given up', async () => {
+  test('several threads can be in the debugger, addressed by number, and be aborted', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(error "first")' })
     await call('repl_eval', { code: '(error "second")' })
     const which = textOf((await client.call('debugger_restarts')) as never)
-    expect(which).toContain('Say which thread')
+    expect(which).toContain('Name the thread')
     const thread = Number(/(\d+) \(second\)/.exec(which)?.[1])
-    expect(textOf(await call('repl_abort', { thread }))).toBe('Gave up: second')
+    expect(textOf(await call('repl_abort', { thread }))).toBe('Aborted: second')
     expect(textOf((await client.call('debugger_restarts')) as never)).toContain('first')
   })
 })
 
-test('an approval of one restart does not take another that has its number now', slowTest, async () => {
+test('an approval of one restart does not invoke another that has its number now', slowTest, async () => {
   const { call, client } = await openLisp()
   await call('repl_eval', { code: '(restart-case (error "first") (give-up () :gave-up))' })
   const asked = (await client.call('debugger_invoke_restart', { restart: 0 })) as never
@@ -153,14 +153,14 @@ test('the ticket of a trace says whether it starts or stops', slowTest, async ()
   expect(await effect()).toMatchObject({ Function: 'watched', Tracing: 'stops' })
 })
 
-test('a call that is cancelled stops the Lisp thread itself', slowTest, async () => {
+test('a cancelled call stops the Lisp thread itself', slowTest, async () => {
   const { call, sessions } = await openLisp()
   await call('repl_eval', { code: '(defvar *n* 0)' })
   const session = sessions.sessionOf('default')
   const stop = new AbortController()
   const { evaluationForm } = await import('../src/session.ts')
   const looping = session.outcome(evaluationForm('(loop (incf cl-user::*n*) (sleep 0.001))'), stop.signal)
-  // It runs when the count moves.
+  // The form runs once the count moves.
   let count = 0
   while (count === 0) count = Number(textOf(await call('repl_inspect', { variable: '*n*' })).match(/(\d+)$/)?.[1])
   stop.abort()
@@ -169,12 +169,12 @@ test('a call that is cancelled stops the Lisp thread itself', slowTest, async ()
   expect(textOf(await call('repl_eval', { code: '(progn (sleep 0.05) *n*)' }))).toBe(after)
 })
 
-test('a lost image heals: the next call opens another', slowTest, async () => {
+test('a lost image recovers: the next call opens another', slowTest, async () => {
   const { call, sessions } = await openLisp()
   await call('repl_eval', { code: '(defvar *here* 1)' })
   const lost = await call('repl_eval', { code: '(sb-ext:exit :abort t)' })
   expect(lost).toMatchObject({ isError: true })
-  expect(textOf(lost)).toContain('went away')
+  expect(textOf(lost)).toContain('was lost')
   expect(textOf(await call('repl_eval', { code: "(boundp '*here*)" }))).toBe('=> NIL')
   expect(sessions.sessionOf('default').status()).toMatchObject({ connected: true, opened: 2 })
 })
@@ -188,14 +188,14 @@ test('tracing, profiling, macros, loading', slowTest, async () => {
   expect(textOf(await call('profile_start', { package: 'WORK' }))).toContain('Profiling')
   await call('repl_eval', { code: '(dotimes (i 1000) (work::add i i))' })
   expect(textOf(await call('profile_report'))).toContain('WORK::ADD')
-  expect(textOf(await call('profile_stop'))).toContain('Nothing is profiled')
+  expect(textOf(await call('profile_stop'))).toContain('Profiling has stopped')
   expect(textOf(await call('repl_macroexpand', { form: '(when a b)' }))).toMatch(/IF A/i)
   expect(textOf(await call('load_system', { system: 'uiop' }))).toContain('Loaded uiop')
 })
 
-test('an image that runs already is joined', slowTest, async () => {
+test('a running image is joined', slowTest, async () => {
   const { call } = await openLisp()
-  // Whoever starts Swank themselves, as Emacs users do, has no secret of ours.
+  // A Swank that the user started, as Emacs users do, has no secret of ours.
   await call('repl_eval', { code: "(setf (symbol-function 'swank::slime-secret) (lambda () nil))" })
   const started = await call('repl_eval', {
     code: '(swank:create-server :port 0 :dont-close t :interface "127.0.0.1")',
@@ -207,7 +207,7 @@ test('an image that runs already is joined', slowTest, async () => {
 })
 
 describe('a port where no Swank listens', slowTest, () => {
-  /** A port of this machine that nothing listens on any more. */
+  /** Returns a port of this machine on which nothing listens any more. */
   const closedPort = async (): Promise<number> => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -216,22 +216,22 @@ describe('a port where no Swank listens', slowTest, () => {
     return port
   }
 
-  test('costs nothing: the image and what is defined in it stay', async () => {
+  test('changes nothing: the image and its definitions stay', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(defvar *kept* 1)' })
     const wrong = await call('repl_connect', { port: await closedPort() })
-    expect(textOf(wrong)).toContain('No Swank answers')
+    expect(textOf(wrong)).toContain('No Swank server answers')
     expect(textOf((await client.call('repl_status')) as never)).toContain('"opened":1')
     expect(textOf(await call('repl_eval', { code: '*kept*' }))).toBe('=> 1')
   })
 
   test('does not keep a session without an image from opening one', async () => {
     const { call } = await openLisp()
-    expect(textOf(await call('repl_connect', { port: await closedPort() }))).toContain('No Swank answers')
+    expect(textOf(await call('repl_connect', { port: await closedPort() }))).toContain('No Swank server answers')
     expect(textOf(await call('repl_eval', { code: '(+ 1 1)' }))).toBe('=> 2')
   })
 
-  test('an image that was joined and ended is given up after one failure', async () => {
+  test('a joined image that ended is abandoned after one failure', async () => {
     const { call: other, sessions } = await openLisp()
     await other('repl_eval', { code: "(setf (symbol-function 'swank::slime-secret) (lambda () nil))" })
     const started = await other('repl_eval', {
@@ -241,7 +241,7 @@ describe('a port where no Swank listens', slowTest, () => {
     await call('repl_connect', { port: Number(textOf(started).match(/=> (\d+)/)?.[1]) })
     expect(textOf(await call('repl_eval', { code: '1' }))).toBe('=> 1')
     await sessions.close()
-    // The connection may end a moment after the image: each call fails, until the session is its own again.
+    // The connection may end a moment after the image, so calls fail until the session starts its own image.
     const failures: string[] = []
     for (
       let answer = await call('repl_eval', { code: '2' });
@@ -250,7 +250,7 @@ describe('a port where no Swank listens', slowTest, () => {
     )
       failures.push(textOf(answer))
     expect(failures.length).toBeLessThan(3)
-    expect(failures.at(-1)).toContain('No Swank answers')
+    expect(failures.at(-1)).toContain('No Swank server answers')
   })
 })
 
@@ -270,11 +270,11 @@ test('code that no approval could show is refused before a person is asked', slo
   expect(textOf(refused)).toContain('code')
   const escaped = (await client.call('repl_eval', { code: '\n'.repeat(40_000) })) as never
   expect(textOf(escaped)).toContain('64000 characters')
-  const most = (await client.call('repl_eval', { code: 'x'.repeat(63_998), package: '"'.repeat(200) })) as never
-  expect(requestIn(most)).toBeTypeOf('string')
+  const longest = (await client.call('repl_eval', { code: 'x'.repeat(63_998), package: '"'.repeat(200) })) as never
+  expect(requestIn(longest)).toBeTypeOf('string')
 })
 
-test('images that start for the first time at once do not spoil each other’s Swank', slowTest, async () => {
+test("images that start for the first time together do not damage each other's Swank", slowTest, async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'sluice-lisp-'))
   onTestFinished(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 5 }))
   const sessions = createApp({ folder: fresh, env: process.env })
@@ -284,11 +284,11 @@ test('images that start for the first time at once do not spoil each other’s S
   expect(readdirSync(fresh)).toEqual([expect.stringMatching(/^swank-/)])
 })
 
-test('where no more images may run, one that is given up makes room', slowTest, async () => {
+test('at the limit of images, one that is disconnected makes room', slowTest, async () => {
   const sessions = createApp({ folder, env: process.env, maxImages: 1 })
   onTestFinished(() => sessions.close())
   const [a, b] = [sessions.sessionOf('a'), sessions.sessionOf('b')]
-  // Asking how things stand opens nothing.
+  // Asking for the status opens nothing.
   expect(b.status()).toMatchObject({ connected: false, opened: 0 })
   await Promise.all([a.connect(), a.connect()])
   await expect(b.connect()).rejects.toThrow('Too many Lisp images')
@@ -297,7 +297,7 @@ test('where no more images may run, one that is given up makes room', slowTest, 
   expect(await b.connect()).toMatchObject({ connected: true })
 })
 
-test('two tenants have an image each', slowTest, async () => {
+test('two tenants have separate images', slowTest, async () => {
   const { sessions } = await openLisp()
   const { evaluationForm, toEvaluationResult } = await import('../src/session.ts')
   const signal = new AbortController().signal

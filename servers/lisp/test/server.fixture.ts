@@ -1,4 +1,4 @@
-/** The server with a real SBCL, and a person who approves whatever is asked. */
+/** The server with a real SBCL, and an approver who approves everything. */
 
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -19,10 +19,10 @@ export interface Answer {
   readonly structuredContent?: { readonly [name: string]: unknown }
 }
 
-/** Compiled Swank is all that is kept here, for all tests and runs: compiling it takes longer than all of them. */
+/** Contains only compiled Swank, for all tests and runs, because compiling takes longer than all of them. */
 export const folder: string = fileURLToPath(new URL('../../../node_modules/.cache/sluice-lisp', import.meta.url))
 
-/** Installed where it is missing, and compiled, so that no test's own time goes into that. */
+/** Installs and compiles SBCL and Swank if missing, so that no test's own time goes into that. */
 export async function withSbcl(): Promise<void> {
   if (missingPrograms(process.env) !== undefined) {
     installProgram('sbcl', 'sbcl')
@@ -46,7 +46,7 @@ export async function openLisp(env: Readonly<Record<string, string | undefined>>
   })
   const client = await testClient(server, { revision: '2025-11-25' })
   onTestFinished(() => server.close())
-  /** Calls, lets the person say yes where one is needed, and calls again. */
+  /** Calls, lets the person approve if needed, and calls again. */
   async function call(name: string, args: object = {}): Promise<Answer> {
     const first = (await client.call(name, { ...args })) as unknown as Answer
     const id = requestIn(first)
@@ -57,7 +57,7 @@ export async function openLisp(env: Readonly<Record<string, string | undefined>>
   return { call, client, sessions, server }
 }
 
-/** The ticket, where the call waits for an approval. */
+/** Returns the ticket if the call waits for an approval. */
 export function requestIn({ content }: Answer): string | undefined {
   const [block] = content
   if (!block?.text.startsWith('{"approval_required":true')) return undefined

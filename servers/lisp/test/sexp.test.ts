@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { print, read, Sym, sym } from '../src/sexp.ts'
 
-describe('what Swank sends is read as data', () => {
+describe('messages of Swank are read as data', () => {
   test.each([
     ['(:return (:ok (1 "a b" nil t)) 7)', [sym(':return'), [sym(':ok'), [1, 'a b', [], sym('t')]], 7]],
     ['("a \\"quoted\\" \\\\ text" -3 +4 1.5 2.5d0)', ['a "quoted" \\ text', -3, 4, 1.5, 2.5]],
@@ -14,18 +14,18 @@ describe('what Swank sends is read as data', () => {
   ])('%s', (text, value) => {
     expect(read(text)).toEqual(value)
   })
-  test.each(['', '(', '("', ')', '(a', '"\\'])('what does not end is refused: %j', (text) => {
+  test.each(['', '(', '("', ')', '(a', '"\\'])('an unterminated text is refused: %j', (text) => {
     expect(() => read(text)).toThrow(SyntaxError)
   })
   test('depth is bounded', () => {
     expect(() => read('('.repeat(100_000))).toThrow('nested too deeply')
   })
-  test('reader macros do nothing: they stay names', () => {
+  test('reader macros have no effect: they stay names', () => {
     expect(read('#.(delete-file "x")')).toEqual(sym('#.'))
   })
 })
 
-test('what is printed is read back the same', () => {
+test('a printed value is read back unchanged', () => {
   const value = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },

@@ -1,4 +1,6 @@
-/** The tools that need no approval, with a real SBCL, against every way in which text makes the Lisp reader run or intern. */
+/**
+ * The tools without approval, with a real SBCL, against every way in which text makes the Lisp reader run or intern.
+ */
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +15,7 @@ interface Listed {
   readonly inputSchema: { readonly properties?: { readonly [name: string]: { readonly type?: string } } }
 }
 
-/** Runs where it is read: by package, and by names that need no package marker. */
+/** Runs when it is read: by package, and by names without a package marker. */
 const effects = [
   '(setf cl-user::*ran* t)',
   '(cl:setf cl-user::*ran* t)',
@@ -22,7 +24,7 @@ const effects = [
   'cl-user::*ran*',
 ]
 const effect = fc.constantFrom(...effects)
-/** A name no image has: reading it anywhere interns it. */
+/** A name that no image has: reading it anywhere interns it. */
 const fresh = fc.nat({ max: 1e9 }).map((number) => `FRESH-${number}`)
 
 const readerText = fc.oneof(
@@ -72,12 +74,12 @@ const plain = fc.constantFrom('car', 'cl-user', 'CL-USER', 'keyword', 'swank', '
 
 async function hostileImage() {
   const lisp = await openLisp()
-  // Past the approvals: those that the calls of a test leave open would leave no room for its own.
+  // Bypasses the approvals, because the open tickets of a test's calls would leave no room for its own.
   const { signal } = new AbortController()
   const evaluate = async (code: string): Promise<readonly string[]> =>
     toEvaluationResult(await lisp.sessions.sessionOf('default').evaluate(evaluationForm(code), signal)).values
   await evaluate('(defparameter *ran* nil) (defun run-me () (setf cl-user::*ran* t))')
-  // Swank reads package names in a package of its own, where no name needs a marker.
+  // Swank reads package names in a separate package, where no name needs a marker.
   await evaluate(
     `(dolist (name '("SETF" "PROGN" "RUN-ME"))
        (import (or (find-symbol name "CL-USER") (intern name "CL-USER")) (find-package "SWANK-IO-PACKAGE")))`,
@@ -90,29 +92,29 @@ async function hostileImage() {
   return { ...lisp, census }
 }
 
-describe('nothing of a caller is read by Lisp without an approval', slowTest, () => {
-  test('whatever the text is, no code runs and no name is interned', async () => {
+describe('Lisp reads no text of a caller without an approval', slowTest, () => {
+  test('whatever the text, no code runs and no name is interned', async () => {
     const { client, census } = await hostileImage()
     const { tools } = (await client.request('tools/list')) as unknown as { tools: readonly Listed[] }
     const textArguments = ({ inputSchema }: Listed): readonly string[] =>
       Object.entries(inputSchema.properties ?? {}).flatMap(([name, { type }]) => (type === 'string' ? [name] : []))
-    // Every subset of the texts a tool takes; what turns out to need an approval runs nothing, either.
+    // Every subset of a tool's text arguments; calls that need an approval run nothing either.
     const call = fc.constantFrom(...tools).chain((tool) => {
       const text = fc.oneof({ weight: 4, arbitrary: readerText }, { weight: 1, arbitrary: plain })
       const names = textArguments(tool).filter((name) => name !== 'approval_request_id')
       const args = fc.record(Object.fromEntries(names.map((name) => [name, text])), { requiredKeys: [] })
       return fc.record({ name: fc.constant(tool.name), args })
     })
-    // Each tool once as it is meant, so that what it needs for itself is there before the count.
-    const usual = { symbol: 'car', prefix: 'ca', variable: '*ran*', package: 'cl-user' }
-    for (const { name } of tools) await client.call(name, usual)
+    // Calls each tool once as intended, so that everything it needs exists before the count.
+    const validArguments = { symbol: 'car', prefix: 'ca', variable: '*ran*', package: 'cl-user' }
+    for (const { name } of tools) await client.call(name, validArguments)
     const before = await census()
     expect(before[0]).toBe('NIL')
     let ran = 0
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 20, maxLength: 40 }), async (calls) => {
         for (const { name, args } of calls) {
-          // Past twenty tickets that wait, a gated call is refused.
+          // A gated call is refused after twenty waiting tickets.
           const answer = await client.call(name, { ...args }).catch(() => undefined)
           if (answer && requestIn(answer as never) === undefined) ran++
         }
@@ -139,7 +141,7 @@ describe('nothing of a caller is read by Lisp without an approval', slowTest, ()
     expect((await census())[0]).toBe('NIL')
   })
 
-  test('a package is found by its name in either case, and one that does not exist is said so', async () => {
+  test('a package is found by its name in either case, and an unknown one is reported', async () => {
     const { call, client } = await openLisp()
     await call('repl_eval', { code: '(defpackage :mine (:use :cl)) (defparameter mine::*y* 7)' })
     const inspect = async (args: object): Promise<string> =>
@@ -147,10 +149,10 @@ describe('nothing of a caller is read by Lisp without an approval', slowTest, ()
     for (const name of ['MINE', 'mine', ':mine', '#:mine'])
       expect(await inspect({ variable: '*y*', package: name }), name).toContain('7')
     expect(await inspect({ variable: 'mine::*y*' })).toContain('7')
-    expect(await inspect({ variable: '*y*', package: 'yours' })).toBe('There is no package "yours".')
-    expect(await inspect({ variable: '*z*' })).toContain('There is no symbol "*z*"')
-    expect(textOf((await client.call('repl_describe', { symbol: 'no-such' })) as never)).toContain('There is no symbol')
-    // A question about a name that does not exist leaves no thread behind in the debugger.
+    expect(await inspect({ variable: '*y*', package: 'yours' })).toBe('Package not found: "yours".')
+    expect(await inspect({ variable: '*z*' })).toContain('Symbol not found: "*z*"')
+    expect(textOf((await client.call('repl_describe', { symbol: 'no-such' })) as never)).toContain('Symbol not found:')
+    // A question about an unknown name leaves no thread in the debugger.
     expect(textOf((await client.call('debugger_restarts')) as never)).toContain('No thread is in the debugger')
     expect(textOf((await client.call('repl_completions', { prefix: 'mine::*y' })) as never)).toBe('mine::*y*')
     expect(textOf((await client.call('repl_completions', { prefix: '*y', package: 'mine' })) as never)).toBe('*y*')

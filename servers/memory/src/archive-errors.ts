@@ -1,4 +1,6 @@
-/** An archive that is locked, full, damaged or away, told to the model as a tool's failure: it can pass it on. */
+/**
+ * Reports a locked, full, damaged or unreachable archive to the model as a tool failure, so that it can tell the user.
+ */
 
 import type { Layer } from 'sluice'
 import { fail, RpcError } from 'sluice'
@@ -10,10 +12,11 @@ export const archiveErrors: Layer = (next) =>
       return await next(call)
     } catch (thrown) {
       const cause = thrown instanceof RpcError && thrown.reason === 'toolCrashed' ? thrown.cause : thrown
-      if (cause instanceof WorkspaceDeleted) throw fail('The workspace was deleted meanwhile; nothing was changed.')
+      if (cause instanceof WorkspaceDeleted)
+        throw fail('The workspace was deleted in the meantime; nothing was changed.')
       if (cause instanceof RpcError && cause.reason === 'storeUnavailable' && call.method === 'tools/call')
         throw fail(
-          `${cause.message}. Nothing was changed; what was stored before is safe. Tell the person, and try again later.`,
+          `${cause.message}. Nothing was changed, and earlier memories are safe. Tell the user, and try again later.`,
         )
       throw thrown
     }

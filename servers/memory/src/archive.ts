@@ -1,23 +1,23 @@
 /**
- * What keeps memories: SQLite for one machine, PostgreSQL for many. Both keep one contract (`archive.test.ts`).
+ * The storage of memories: SQLite for one machine, PostgreSQL for many. Both keep one contract (`archive.test.ts`).
  *
- * A `Workspace` is bound to one workspace of one tenant when it is opened, and none of its verbs takes another: what
- * belongs to somebody else cannot be named.
+ * A `Workspace` is bound to one workspace of one tenant when it is opened, and none of its methods takes another. So
+ * the data of another tenant cannot be named.
  */
 
 export interface Archive {
-  /** `undefined` where the tenant has no such workspace. `default` is always there. */
+  /** Returns `undefined` if the tenant has no such workspace. `default` always exists. */
   workspace(tenant: string, id: string): Promise<Workspace | undefined>
-  /** False where the tenant has one of that name. */
+  /** Returns false if the tenant already has a workspace of that name. */
   createWorkspace(tenant: string, workspace: NewWorkspace): Promise<boolean>
   listWorkspaces(tenant: string): Promise<readonly WorkspaceEntry[]>
-  /** With everything in it. False where there is none. */
+  /** Deletes the workspace with all contents. Returns false if there is none. */
   deleteWorkspace(tenant: string, id: string): Promise<boolean>
-  /** Workspaces that hold pieces without a vector, so that they can be embedded later. */
+  /** Returns the workspaces with chunks that have no vector, so that they can be embedded later. */
   unembedded(): Promise<readonly Workspace[]>
   /**
-   * Vectors of another model or length are forgotten: they compare with nothing. Texts that the service would not take
-   * are offered again. Says whether vectors can be kept.
+   * Deletes vectors of another model or length, because they cannot be compared. Offers rejected texts again. Returns
+   * whether this archive can store vectors.
    */
   useVectors(model: string): Promise<boolean>
   close(): Promise<void>
@@ -26,32 +26,40 @@ export interface Archive {
 export interface Workspace {
   readonly tenant: string
   readonly id: string
-  /** All or nothing. False, in the same order, for each memory whose id is taken. */
+  /** Adds all memories or none. Returns, in the same order, false for each memory whose id is taken. */
   add(memories: readonly NewMemory[]): Promise<readonly boolean[]>
   get(id: string): Promise<Memory | undefined>
-  /** Newest first. Of each text the first `listedText` characters, since a text may have ten million. */
+  /** Lists newest first, with the first `listedText` characters of each text, because a text may have ten million. */
   list(page: Page): Promise<readonly Memory[]>
-  /** In the order they were stored, from behind `after` on. Ends early with the one whose text makes it `maxBytes` together. */
+  /**
+   * Reads in insertion order, after the key `after`. Stops early after the memory whose text brings the total to
+   * `maxBytes`.
+   */
   walk(after: number, limit: number, maxBytes: number): Promise<readonly Memory[]>
   delete(id: string): Promise<boolean>
-  /** Memories, pieces, vectors, entities and relations; the workspace itself stays. */
+  /** Deletes memories, chunks, vectors, entities and relations; the workspace itself stays. */
   clear(): Promise<void>
   counts(): Promise<Counts>
-  /** Best first: pieces whose words match, among those the filters let through. */
+  /** Returns the chunks whose words match and that pass the filters, best first. */
   searchText(words: readonly string[], filters: Filters, limit: number): Promise<readonly Hit[]>
-  /** Best first: pieces whose vectors are near, among those the filters let through. */
+  /** Returns the chunks with the nearest vectors that pass the filters, best first. */
   searchVectors(vector: Float32Array, filters: Filters, limit: number): Promise<readonly Hit[]>
-  /** The memories behind hits, each with the piece that was hit as its text. At most one hit of each memory. */
+  /**
+   * Returns the memories of these hits, each with the matching chunk as its text. Accepts at most one hit per memory.
+   */
   read(hits: readonly Pick<Hit, 'memory' | 'start' | 'end'>[]): Promise<ReadonlyMap<number, Memory>>
-  /** Pieces without a vector, oldest first. */
+  /** Returns chunks without a vector, oldest first. */
   unembedded(limit: number): Promise<readonly Piece[]>
-  /** Throws `VectorLengthMismatch` where the vectors kept so far have another length. */
+  /** Throws `VectorLengthMismatch` if the stored vectors have another length. */
   embed(vectors: readonly PieceVector[]): Promise<void>
 
-  /** Entities come into being by being related. False where exactly this relation stood already (its confidence is renewed). */
+  /**
+   * Stores a relation and creates its entities. Returns false if this relation already existed; then its confidence is
+   * updated.
+   */
   relate(relation: NewRelation): Promise<boolean>
   entity(nameOrId: string): Promise<Entity | undefined>
-  /** The relations at any of these entities, in both directions. */
+  /** Returns the relations of any of these entities, in both directions. */
   relationsOf(entities: readonly number[], types: readonly string[]): Promise<readonly Relation[]>
   entities(after: number, limit: number): Promise<readonly Entity[]>
   relations(after: number, limit: number): Promise<readonly Relation[]>
@@ -73,22 +81,22 @@ export interface NewMemory {
   /** A UUID in lower case. */
   readonly id: string
   readonly text: string
-  /** What the agent said about it; also what is filtered by. */
+  /** What the agent said about the source; also a filter. */
   readonly source: string | undefined
   readonly tags: readonly string[]
-  /** Whatever else came as metadata, as JSON text; `{}` for nothing. */
+  /** All other metadata as JSON text; `{}` if there is none. */
   readonly metadata: string
-  /** When it was true or written, by the agent's word; otherwise when it was stored. */
+  /** When it was true or written, as stated by the agent; otherwise when it was stored. */
   readonly at: number
   readonly chunks: readonly { readonly start: number; readonly end: number }[]
 }
 export interface Memory extends Omit<NewMemory, 'chunks'> {
-  /** The archive's own number, only good for `read` and as a page's end. */
+  /** The archive's own number, valid only for `read` and as a page cursor. */
   readonly key: number
 }
 
 export interface Filters {
-  /** Any of these. Empty: no filter. */
+  /** Matches any of these tags. Empty means no filter. */
   readonly tags: readonly string[]
   readonly source?: string | undefined
   /** Milliseconds since the epoch, both inclusive. */
@@ -98,7 +106,7 @@ export interface Filters {
 export interface Page {
   readonly filters: Filters
   readonly limit: number
-  /** The last memory of the page before. */
+  /** The last memory of the previous page. */
   readonly after?: { readonly at: number; readonly key: number } | undefined
 }
 
@@ -109,7 +117,7 @@ export interface Hit {
   readonly piece: number
   readonly start: number
   readonly end: number
-  /** Higher is better; comparable within one list only. */
+  /** Higher is better; comparable only within one list. */
   readonly score: number
 }
 export interface Piece {
@@ -118,16 +126,16 @@ export interface Piece {
 }
 export interface PieceVector {
   readonly piece: number
-  /** `undefined`: the service would not take this text, and is not asked again before the next start. */
+  /** `undefined` if the service rejected this text. It is not offered again before the next start. */
   readonly vector: Float32Array | undefined
 }
 
 export interface Counts {
   readonly memories: number
   readonly chunks: number
-  /** Of the memories' text, in UTF-8. */
+  /** The size of all texts in UTF-8. */
   readonly textBytes: number
-  /** What the archive takes on disk; `undefined` to a tenant that shares it with others. */
+  /** The size of the archive on disk; `undefined` for a tenant that shares it with others. */
   readonly fileBytes: number | undefined
   readonly oldest: number | undefined
   readonly newest: number | undefined
@@ -142,9 +150,9 @@ export interface NewRelation {
   readonly confidence: number
 }
 export interface NewEntity {
-  /** Told apart without regard to case. */
+  /** Compared without regard to case. */
   readonly name: string
-  /** Left out: what it was before, or `thing`. */
+  /** Defaults to the entity's previous type, or `thing`. */
   readonly type?: string | undefined
 }
 export interface Entity {
@@ -166,26 +174,26 @@ export interface GraphCounts {
   readonly types: { readonly [type: string]: number }
 }
 
-/** The embedding service gave vectors that cannot be compared with those kept. */
+/** The embedding service returned vectors that cannot be compared with the stored ones. */
 export class VectorLengthMismatch extends Error {
   override readonly name = 'VectorLengthMismatch'
   readonly expected: number
   readonly actual: number
-  constructor(kept: number, given: number) {
-    super(`vectors of ${given} numbers where ${kept} are kept`)
-    this.expected = kept
-    this.actual = given
+  constructor(stored: number, received: number) {
+    super(`vectors of ${received} numbers where the stored vectors have ${stored}`)
+    this.expected = stored
+    this.actual = received
   }
 }
 
-/** The workspace was deleted, by another process perhaps, after it had been looked up. */
+/** The workspace was deleted after it was looked up, perhaps by another process. */
 export class WorkspaceDeleted extends Error {
   override readonly name = 'WorkspaceDeleted'
 }
 
-/** The one length of these vectors, held against what is kept already. */
-export function checkedVectorLength(vectors: readonly PieceVector[], kept: number): number {
-  let length = kept
+/** Returns the common length of these vectors, after comparing it with the stored ones. */
+export function checkedVectorLength(vectors: readonly PieceVector[], stored: number): number {
+  let length = stored
   for (const { vector } of vectors) {
     if (!vector) continue
     if (length !== 0 && vector.length !== length) throw new VectorLengthMismatch(length, vector.length)
@@ -194,13 +202,13 @@ export function checkedVectorLength(vectors: readonly PieceVector[], kept: numbe
   return length
 }
 
-/** A memory with one range of its text. */
+/** Returns the memory with one range of its text. */
 export const withTextRange = (memory: Memory, range: Pick<Hit, 'start' | 'end'> | undefined): Memory => ({
   ...memory,
   text: memory.text.slice(range?.start ?? 0, range?.end ?? 0),
 })
 
-/** What tells entities apart: 'Anna' and 'anna ' are one. */
+/** Normalizes the name of an entity: 'Anna' and 'anna ' are the same. */
 export const foldName = (name: string): string => name.normalize('NFC').trim().toLowerCase()
 
 export const defaultWorkspace = 'default'

@@ -1,4 +1,7 @@
-/** Averages for statistics, each tenant's from its own calls: another's would tell how busy that one is. */
+/**
+ * Averages for statistics. Each tenant's come from its own calls, because shared ones would tell how busy another
+ * tenant is.
+ */
 
 export interface Averages {
   add(tenant: string, value: number): void
@@ -8,20 +11,20 @@ export interface Averages {
 const maxValues = 100
 const maxTenants = 1000
 
-/** Over the latest hundred values of a tenant. Forgets everybody rather than growing without end. */
+/** Averages over the latest hundred values of a tenant. Drops all tenants instead of growing without bound. */
 export function createAverages(): Averages {
   const values = new Map<string, number[]>()
   return {
     add(tenant, value) {
       if (!values.has(tenant) && values.size >= maxTenants) values.clear()
-      const own = values.get(tenant) ?? []
-      own.push(value)
-      if (own.length > maxValues) own.shift()
-      values.set(tenant, own)
+      const samples = values.get(tenant) ?? []
+      samples.push(value)
+      if (samples.length > maxValues) samples.shift()
+      values.set(tenant, samples)
     },
     average(tenant) {
-      const own = values.get(tenant)
-      return own && own.reduce((sum, value) => sum + value, 0) / own.length
+      const samples = values.get(tenant)
+      return samples && samples.reduce((sum, value) => sum + value, 0) / samples.length
     },
   }
 }

@@ -8,7 +8,7 @@ const piecesOf = (text: string, options = small): readonly string[] =>
   chunk(text, options).map(({ start, end }) => text.slice(start, end))
 const countOf = (piece: string): number => chunk(piece, { size: 1, overlap: 0 }).length
 
-/** Words, lines, paragraphs, ideographs, emoji, and whatever else a string may hold. */
+/** Generates words, lines, paragraphs, ideographs, emoji and anything else a string may contain. */
 const prose = fc
   .array(
     fc.oneof(
@@ -33,13 +33,13 @@ const prose = fc
   )
   .map((parts) => parts.join(' '))
 
-test('a short text is one piece, without the white space around it', () => {
+test('a short text is one chunk, without the surrounding white space', () => {
   expect(piecesOf('  Anna prefers tea.\n')).toEqual(['Anna prefers tea.'])
   expect(chunk('  Anna ')).toEqual([{ start: 2, end: 6 }])
   expect(chunk(' \n ')).toEqual([])
 })
 
-test('pieces are cut at a paragraph where there is one, else at a line, else at a sentence, else between words', () => {
+test('chunks are cut at a paragraph if possible, else at a line, a sentence or between words', () => {
   const words = (count: number): string => Array.from({ length: count }, () => 'word').join(' ')
   const first = (text: string): string => piecesOf(text)[0] ?? ''
   expect(first(`${words(12)}.\n\n${words(3)}\n${words(20)}`)).toBe(`${words(12)}.`)
@@ -49,7 +49,7 @@ test('pieces are cut at a paragraph where there is one, else at a line, else at 
   expect(first('a'.repeat(500))).toHaveLength(20 * 6)
 })
 
-test('every piece is a range of the text, within the size, and nothing but white space lies outside all pieces', () => {
+test('every chunk is a range of the text within the size, and only white space lies outside all chunks', () => {
   fc.assert(
     fc.property(prose, (text) => {
       const chunks = chunk(text, small)
@@ -69,14 +69,14 @@ test('every piece is a range of the text, within the size, and nothing but white
   )
 })
 
-test('neighbours overlap by the tokens asked for', () => {
+test('neighbouring chunks overlap by the requested number of tokens', () => {
   const text = Array.from({ length: 100 }, (_, n) => `w${n}`).join(' ')
   const pieces = piecesOf(text)
   for (const [at, piece] of pieces.entries())
     if (at > 0) expect(piece.split(' ').slice(0, 4)).toEqual(pieces[at - 1]?.split(' ').slice(-4))
 })
 
-test('what is appended moves no piece but the last ones', () => {
+test('appending text changes only the last chunks', () => {
   fc.assert(
     fc.property(prose, prose, (text, more) => {
       const before = chunk(text, small)
@@ -87,7 +87,7 @@ test('what is appended moves no piece but the last ones', () => {
   )
 })
 
-test('ten million characters become pieces of at most 512 tokens', () => {
+test('ten million characters become chunks of at most 512 tokens', () => {
   const text = 'A sentence that is repeated very often. '.repeat(250_000)
   const chunks = chunk(text)
   expect(chunks.length).toBeGreaterThan(4_000)

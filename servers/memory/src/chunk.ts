@@ -1,10 +1,10 @@
 /**
- * A long text in pieces that a search can point at and an embedding model can take: windows of tokens that overlap, cut
- * where the text itself has a joint.
+ * Splits a long text into chunks that a search can point at and an embedding model accepts: overlapping windows of
+ * tokens, cut at natural boundaries.
  *
- * A token here is up to six letters or digits of one word, one ideograph or kana, or one other sign. That is near what
- * the tokenizers of embedding models make of a text and the same for all of them: a vocabulary of one model would be
- * wrong for the next, and the pieces would move with it.
+ * A token is up to six letters or digits of one word, one ideograph or kana, or one other character. That is close to
+ * the tokenizers of embedding models, and the same for all of them. The vocabulary of one model would be wrong for the
+ * next, and the chunks would move with it.
  */
 
 export interface Chunk {
@@ -14,20 +14,20 @@ export interface Chunk {
 }
 
 export interface ChunkOptions {
-  /** Tokens a piece has at most. */
+  /** Maximum tokens of a chunk. */
   readonly size?: number
-  /** Tokens a piece repeats of the one before it, so that a sentence on a joint is whole in one of them. */
+  /** Tokens that a chunk repeats of the previous one, so that a sentence on a boundary is complete in one of them. */
   readonly overlap?: number
 }
 
 const ideographs = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}`
 const token = new RegExp(String.raw`[${ideographs}]|[[\p{L}\p{M}\p{N}_]--[${ideographs}]]{1,6}|\S`, 'gv')
 
-/** Joints from best to worst: a paragraph, a line, a sentence. Looked for in what lies between two tokens. */
-const joints: readonly RegExp[] = [/\n\s*\n/, /\n/]
+/** Boundaries from best to worst: a paragraph, a line, a sentence. They are searched in the text between two tokens. */
+const boundaries: readonly RegExp[] = [/\n\s*\n/, /\n/]
 const sentenceEnd = /[.!?。！？]$/
 
-/** Every piece but the last depends only on the text up to its end: what is appended moves no earlier piece. */
+/** Every chunk but the last depends only on the text up to its end, so that appended text moves no earlier chunk. */
 export function chunk(text: string, options: ChunkOptions = {}): readonly Chunk[] {
   for (const steps = chunking(text, options); ; ) {
     const { done, value } = steps.next()
@@ -35,9 +35,9 @@ export function chunk(text: string, options: ChunkOptions = {}): readonly Chunk[
   }
 }
 
-/** The same without a long turn of the event loop: ten million characters take a quarter of a second. */
+/** Does the same without blocking the event loop: ten million characters take a quarter of a second. */
 export async function chunkInTurns(text: string, options: ChunkOptions = {}): Promise<readonly Chunk[]> {
-  // The turn that parsed the message of a long text was long enough.
+  // The turn that parsed the message of a long text was already long.
   if (text.length > longText) await new Promise((resolve) => setImmediate(resolve))
   for (const steps = chunking(text, options); ; ) {
     const { done, value } = steps.next()
@@ -48,10 +48,10 @@ export async function chunkInTurns(text: string, options: ChunkOptions = {}): Pr
 
 const longText = 100_000
 
-/** Tokens or pieces of work between two pauses: some milliseconds. */
+/** Tokens or chunks between two pauses: some milliseconds of work. */
 const stepTokens = 1 << 16
 
-/** Pauses where a caller may let others run. */
+/** Pauses at points where the caller may let other work run. */
 function* chunking(
   text: string,
   { size = 512, overlap = 50 }: ChunkOptions,
@@ -70,10 +70,11 @@ function* chunking(
 }
 
 function* tokensOf(text: string): Generator<undefined, readonly [Int32Array, Int32Array], undefined> {
-  // Typed arrays: ten million characters are three million tokens, and as objects they would take a second to collect.
+  // Typed arrays, because ten million characters are three million tokens. As objects they would take a second to
+  // collect.
   let [starts, ends] = [new Int32Array(1024), new Int32Array(1024)]
   let count = 0
-  // Its place is kept here: during a pause another text may be taken apart with the same expression.
+  // The position is a local, because another text may use the same regular expression during a pause.
   for (let from = 0; ; ) {
     token.lastIndex = from
     if (!token.test(text)) break
@@ -82,7 +83,7 @@ function* tokensOf(text: string): Generator<undefined, readonly [Int32Array, Int
     ends[count] = from
     if (++count % stepTokens === 0) yield
   }
-  // A token is as long as what precedes its end without a break; asking for each match's index would make an array each.
+  // A token ends where its match ends without a gap. Asking for the index of each match would allocate an array each.
   for (let at = 0, previous = 0; at < count; at++) {
     const end = ends[at] ?? 0
     starts[at] = firstVisible(text, previous, end)
@@ -98,7 +99,7 @@ function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return larger
 }
 
-/** Between two tokens there is nothing but white space. */
+/** Skips white space; there is nothing else between two tokens. */
 function firstVisible(text: string, from: number, end: number): number {
   for (let at = from; at < end; at++) if (!isSpace(text.charCodeAt(at))) return at
   return end
@@ -106,12 +107,12 @@ function firstVisible(text: string, from: number, end: number): number {
 const isSpace = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || (code >= 160 && /\s/.test(String.fromCharCode(code)))
 
-/** The last good joint in the second half of the window; without one, where the window is full. */
-function cutBefore(text: string, starts: Int32Array, ends: Int32Array, least: number, most: number): number {
+/** Returns the last good boundary in the second half of the window; without one, the end of the window. */
+function cutBefore(text: string, starts: Int32Array, ends: Int32Array, min: number, max: number): number {
   const gapBefore = (at: number): string => text.slice(ends[at - 1], starts[at])
-  for (const joint of joints) for (let at = most; at > least; at--) if (joint.test(gapBefore(at))) return at
-  for (let at = most; at > least; at--)
+  for (const joint of boundaries) for (let at = max; at > min; at--) if (joint.test(gapBefore(at))) return at
+  for (let at = max; at > min; at--)
     if (gapBefore(at) !== '' && sentenceEnd.test(text.slice(starts[at - 1], ends[at - 1]))) return at
-  for (let at = most; at > least; at--) if (gapBefore(at) !== '') return at
-  return most
+  for (let at = max; at > min; at--) if (gapBefore(at) !== '') return at
+  return max
 }

@@ -1,4 +1,4 @@
-/** What a person does with whole workspaces: `sluice-memory export`, `import`, `graph` and `clear`. */
+/** The commands for whole workspaces: `sluice-memory export`, `import`, `graph` and `clear`. */
 
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ import { exportPage, importLines } from './transfer.ts'
 const options = {
   workspace: { type: 'string', default: defaultWorkspace },
   data: { type: 'string' },
-  // Whoever can read the file can read all of it: without a name it is the owner's own.
+  // A user who can read the file can read every tenant in it. Without a name, the owner's own tenant is used.
   tenant: { type: 'string', default: ownerTenant },
   format: { type: 'string', default: 'json' },
 } as const
@@ -29,7 +29,7 @@ interface CommandOptions {
 
 async function withArchive(
   argv: readonly string[],
-  work: (archive: Archive, wanted: CommandOptions) => Promise<void>,
+  work: (archive: Archive, options: CommandOptions) => Promise<void>,
 ): Promise<void> {
   const { values } = parseArgs({ args: [...argv], options })
   const folder = dataFolder('sluice-memory', values.data)
@@ -45,10 +45,12 @@ async function requireWorkspace(archive: Archive, { tenant, id }: CommandOptions
   const workspace = await archive.workspace(tenant, id)
   if (workspace) return workspace
   const there = await archive.listWorkspaces(tenant)
-  throw new Error(`There is no workspace ${id}; there are: ${there.map(({ id }) => id).join(', ') || defaultWorkspace}`)
+  throw new Error(
+    `Workspace ${id} does not exist. Existing workspaces: ${there.map(({ id }) => id).join(', ') || defaultWorkspace}`,
+  )
 }
 
-/** Waits where the reader is slow: a pipe to a slow disk must not fill the memory. */
+/** Waits for a slow reader, because a pipe to a slow disk must not fill the memory. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (failed) => (failed ? reject(failed) : resolve()))
@@ -57,8 +59,8 @@ const write = (text: string): Promise<void> =>
 export const exportCommand: Command = {
   usage: ['[--workspace id] [--tenant id] > file.jsonl', 'write a workspace as JSON Lines'],
   run: (argv) =>
-    withArchive(argv, async (archive, wanted) => {
-      const workspace = await requireWorkspace(archive, wanted)
+    withArchive(argv, async (archive, options) => {
+      const workspace = await requireWorkspace(archive, options)
       let cursor: string | undefined
       do {
         const { lines, next } = await exportPage(workspace, cursor, 1024 * 1024)
@@ -71,17 +73,17 @@ export const exportCommand: Command = {
 export const importCommand: Command = {
   usage: ['[--workspace id] [--tenant id] < file.jsonl', 'read JSON Lines into a workspace'],
   run: (argv) =>
-    withArchive(argv, async (archive, wanted) => {
-      const { tenant, id } = wanted
+    withArchive(argv, async (archive, options) => {
+      const { tenant, id } = options
       await archive.createWorkspace(tenant, { id, name: id, description: '', createdAt: nodeClock.now() })
       const lines = readLines(process.stdin)
       const { memories, relations, duplicates, rejected } = await importLines(
-        await requireWorkspace(archive, wanted),
+        await requireWorkspace(archive, options),
         lines,
         () => nodeClock.now(),
       )
       process.stderr.write(
-        `${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} imported, ${duplicates} were there already\n`,
+        `${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} imported, ${duplicates} already existed\n`,
       )
       for (const why of rejected) process.stderr.write(`left out, ${why}\n`)
       if (rejected.length > 0) process.exitCode = 1
@@ -91,10 +93,11 @@ export const importCommand: Command = {
 export const graphCommand: Command = {
   usage: ['[--format json|graphml] [--tenant id] > file', 'write entities and relations'],
   run: (argv) =>
-    withArchive(argv, async (archive, wanted) => {
-      const { format } = wanted
-      if (format !== 'json' && format !== 'graphml') throw new Error(`--format takes json or graphml, not '${format}'`)
-      const graph = await wholeGraph(await requireWorkspace(archive, wanted))
+    withArchive(argv, async (archive, options) => {
+      const { format } = options
+      if (format !== 'json' && format !== 'graphml')
+        throw new Error(`--format must be json or graphml, not '${format}'`)
+      const graph = await wholeGraph(await requireWorkspace(archive, options))
       await write(format === 'json' ? `${JSON.stringify(graph)}\n` : toGraphML(graph))
     }),
 }
@@ -102,13 +105,13 @@ export const graphCommand: Command = {
 export const clearCommand: Command = {
   usage: ['[--workspace id] [--tenant id]', 'delete everything in a workspace; asks first'],
   run: (argv) =>
-    withArchive(argv, async (archive, wanted) => {
-      const workspace = await requireWorkspace(archive, wanted)
+    withArchive(argv, async (archive, options) => {
+      const workspace = await requireWorkspace(archive, options)
       const { memories } = await workspace.counts()
       process.stderr.write(
-        `Workspace ${wanted.id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,
+        `Workspace ${options.id} holds ${counted(memories, 'memory', 'memories')}. To delete everything in it, type ${clearPhrase}: `,
       )
-      if ((await firstLine()).trim() !== clearPhrase) throw new Error('That was not the phrase; nothing was deleted.')
+      if ((await firstLine()).trim() !== clearPhrase) throw new Error('The phrase does not match; nothing was deleted.')
       await workspace.clear()
       process.stderr.write(`${counted(memories, 'memory', 'memories')} deleted\n`)
     }),
@@ -119,7 +122,7 @@ const firstLine = (): Promise<string> =>
     const lines = createInterface({ input: process.stdin })
     lines.once('line', (line) => {
       resolve(line)
-      // A terminal never ends by itself, and would keep this process waiting for more.
+      // A terminal never ends by itself, and would keep this process waiting for input.
       lines.close()
       process.stdin.unref?.()
     })

@@ -1,34 +1,34 @@
 /**
- * Two rankings made one by reciprocal rank: what stands high in either comes first, what stands in both before that.
- * Ranks and not scores, because a BM25 score and a cosine have nothing in common.
+ * Fuses two rankings by reciprocal rank: hits in both come first, then those high in either. It uses ranks instead of
+ * scores, because a BM25 score and a cosine are not comparable.
  */
 
 import type { Hit } from './archive.ts'
 
 /**
- * How little the first places count more than those behind them. 60 is usual where many rankings are joined; of these
- * two each is often blind where the other is sure (a synonym, a part number), and with 60 what both find middling
- * drowns what one finds first. `npm run bench -- servers` measures it.
+ * Controls how much the first ranks count. The usual value is 60, for many rankings. Of these two, each often misses
+ * what the other finds (a synonym, a part number). With 60, hits that both rank in the middle would outrank the first
+ * hit of one. `npm run bench -- servers` measures it.
  */
 const k = 2
 
 export interface FusedHit extends Hit {
-  /** From 0 to 1: first in every ranking is 1. Within one ranking, by its own scores. */
+  /** From 0 to 1; first in every ranking is 1. With a single ranking, by its own scores. */
   readonly score: number
 }
 
-/** Each memory once, by its best piece. */
+/** Returns each memory once, by its best chunk. */
 export function fuse(rankings: readonly (readonly Hit[])[], limit: number): readonly FusedHit[] {
-  const told = rankings.filter(({ length }) => length > 0)
-  const [only] = told
+  const nonEmpty = rankings.filter(({ length }) => length > 0)
+  const [only] = nonEmpty
   const byMemory = new Map<number, FusedHit>()
-  if (only && told.length === 1) for (const hit of only) keepBest(byMemory, hit, relativeScore(hit, only))
+  if (only && nonEmpty.length === 1) for (const hit of only) keepBest(byMemory, hit, relativeScore(hit, only))
   else {
     const scores = new Map<number, { readonly hit: Hit; sum: number }>()
-    for (const ranking of told)
+    for (const ranking of nonEmpty)
       for (const [rank, hit] of ranking.entries()) {
         const entry = scores.get(hit.piece) ?? { hit, sum: 0 }
-        entry.sum += (k + 1) / (k + rank + 1) / told.length
+        entry.sum += (k + 1) / (k + rank + 1) / nonEmpty.length
         scores.set(hit.piece, entry)
       }
     for (const { hit, sum } of scores.values()) keepBest(byMemory, hit, sum)

@@ -1,13 +1,13 @@
-/** Walking the graph an agent states, and writing it down for other programs. */
+/** Traverses the graph that an agent states, and exports it for other programs. */
 
 import type { Entity, Relation, Workspace } from './archive.ts'
 
 export interface Related {
   readonly entity: Entity
   readonly depth: number
-  /** The relations of the best way there multiplied: what two steps of 0.9 lead to is 0.81 sure. */
+  /** The product of the confidences on the best path: two steps of 0.9 give 0.81. */
   readonly confidence: number
-  /** The last step of that way. */
+  /** The last step of that path. */
   readonly relation: string
   readonly direction: 'out' | 'in'
   readonly from: Entity
@@ -22,7 +22,7 @@ interface Step {
   readonly direction: 'out' | 'in'
 }
 
-/** Step by step outwards, along relations in both directions; nearest first, then the surest. */
+/** Traverses breadth-first, along relations in both directions. Sorts nearest first, then by confidence. */
 export async function related(
   workspace: Workspace,
   start: Entity,
@@ -80,7 +80,7 @@ export interface Graph {
 
 const pageSize = 1000
 
-/** `undefined` if it takes more than `maxBytes` as JSON, which is found out without making it. */
+/** Returns `undefined` if the graph takes more than `maxBytes` as JSON, without building that text. */
 export async function wholeGraph(workspace: Workspace, maxBytes?: undefined): Promise<Graph>
 export async function wholeGraph(workspace: Workspace, maxBytes: number): Promise<Graph | undefined>
 export async function wholeGraph(
@@ -114,7 +114,7 @@ export async function wholeGraph(
   return { nodes: [...entities.values()].map(({ id, name, type }) => ({ id, name, type })), edges }
 }
 
-/** http://graphml.graphdrawing.org: what Gephi, yEd, NetworkX and Cytoscape read. */
+/** Writes GraphML (http://graphml.graphdrawing.org), which Gephi, yEd, NetworkX and Cytoscape read. */
 export const toGraphML = ({ nodes, edges }: Graph): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -138,7 +138,10 @@ export const toGraphML = ({ nodes, edges }: Graph): string =>
   ].join('\n')
 
 const entityOf: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** XML 1.0 has no way to write most control characters, nor half a surrogate pair; one of them would spoil the whole file. */
+/**
+ * Escapes for XML 1.0, which cannot represent most control characters or half a surrogate pair. One of them would make
+ * the whole file invalid.
+ */
 const xml = (text: string): string =>
   text
     .toWellFormed()

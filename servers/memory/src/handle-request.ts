@@ -1,6 +1,6 @@
 /**
- * The entry point that the memory document describes: a request in, its bare result or `{ error }` out, without the
- * JSON-RPC envelope. A thin adapter over `handle`; docs/documents.md#000 says what it does as written.
+ * The entry point that the memory document describes: it takes a request and returns the bare result or `{ error }`,
+ * without the JSON-RPC envelope. A thin adapter over `handle`; docs/documents.md#000 lists what it does as written.
  */
 
 import type { HostContext, Logger, Server } from 'sluice'
@@ -23,7 +23,7 @@ export interface BareResponse {
 
 /** Handles requests until it is closed. */
 export interface RequestHandler {
-  /** Answers every request, also one without an id. Never rejects. */
+  /** Answers every request, even one without an id. Never rejects. */
   handleRequest(request: unknown): Promise<BareResponse>
   close(): Promise<void>
 }
@@ -34,13 +34,13 @@ export const toHandleRequest =
   async (request: unknown): Promise<BareResponse> => {
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       return { error: { code: -32600, message: 'Invalid request format' } }
-    // Left to an SDK in the document: the version, and an id for whoever sends none.
+    // The document leaves the version to an SDK, and allows requests without an id.
     const { id = noId, ...message }: { id?: unknown } = request
     const response = await server.handle({ ...message, jsonrpc: '2.0', id: id ?? noId })
     return response === null ? {} : toBareResponse(response)
   }
 
-/** What the log says for a request without an id. */
+/** The request id in the log for a request without one. */
 const noId = '<no-id>'
 
 function toBareResponse(response: object): BareResponse {
@@ -87,7 +87,10 @@ export async function openRequestHandler(site: HostContext): Promise<RequestHand
 
 let handler: Promise<RequestHandler> | undefined
 
-/** Serves one request on this account's own memory, which `npx @sluice/memory` has too. The first one opens it. Never rejects. */
+/**
+ * Serves one request on this account's own memory, the one `npx @sluice/memory` uses. The first request opens it. Never
+ * rejects.
+ */
 export async function handleRequest(request: unknown): Promise<BareResponse> {
   const logger = stderrLogger()
   try {

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The binary. What it is made of is loaded last: on an old Node, which has no SQLite, that fails without a word of help. */
+/**
+ * The binary. It loads everything else last, because on an old Node without SQLite that fails without a helpful
+ * message.
+ */
 
 import { requireNode } from 'sluice/main'
 

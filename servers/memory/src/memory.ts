@@ -1,4 +1,4 @@
-/** A memory between the forms it has: as an agent gives it, as the archive keeps it, as an answer shows it. */
+/** Converts a memory between its forms: as an agent sends it, as the archive stores it, as an answer shows it. */
 
 import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
@@ -8,11 +8,11 @@ import { type metadata, toTime } from './inputs.ts'
 
 export async function toNewMemory(
   text: string,
-  given: z.infer<typeof metadata> | undefined,
+  input: z.infer<typeof metadata> | undefined,
   now: number,
   id: string = randomUUID(),
 ): Promise<NewMemory> {
-  const { source, tags = [], timestamp, ...more } = given ?? {}
+  const { source, tags = [], timestamp, ...more } = input ?? {}
   return {
     id: id.toLowerCase(),
     text,
@@ -44,14 +44,14 @@ export const toMemoryJson = ({ id, text, source, tags, at, metadata }: Memory): 
 
 export const uriOf = (workspace: string, id: string): string => `memory://${workspace}/${id}`
 
-/** The beginning of a text on one line, cut between characters. */
-export function preview(text: string, most = 200): string {
-  // Of a long text the beginning is enough, unless it begins with nothing but space.
+/** Returns the beginning of a text on one line, cut between characters. */
+export function preview(text: string, maxLength = 200): string {
+  // The beginning of a long text is enough, except if it is white space only.
   const line = text
     .trimStart()
-    .slice(0, most * 20)
+    .slice(0, maxLength * 20)
     .replace(/\s+/g, ' ')
     .trim()
-  const signs = [...line.slice(0, most * 2 + 2)]
-  return signs.length <= most ? line : `${signs.slice(0, most).join('')}...`
+  const signs = [...line.slice(0, maxLength * 2 + 2)]
+  return signs.length <= maxLength ? line : `${signs.slice(0, maxLength).join('')}...`
 }

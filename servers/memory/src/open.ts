@@ -1,4 +1,4 @@
-/** Opens the memory server for a host: the archive, the embedding service, the definition. */
+/** Opens the memory server for a host: the archive, the embedding service and the definition. */
 
 import { join } from 'node:path'
 import type { HostContext, OpenServer } from 'sluice'
@@ -15,12 +15,12 @@ import { createRecall } from './recall.ts'
 import { threadArchive } from './sqlite/thread.ts'
 
 /**
- * Ten million characters of plain text. A larger message would block the event loop for more than 50 ms while its JSON
- * is parsed; larger texts go through the command `import`.
+ * Enough for ten million characters of plain text. A larger message would block the event loop for more than 50 ms
+ * while its JSON is parsed. Larger texts go through the command `import`.
  */
 const maxMessageBytes = 12 * 1024 * 1024
 
-/** The archive the environment asks for: PostgreSQL where it names one, else a file in the server's folder. */
+/** Opens the archive that the environment names: PostgreSQL, or by default a file in the server's folder. */
 export async function archiveFrom({
   folder,
   env,
@@ -36,16 +36,16 @@ export async function archiveFrom({
 }
 
 /** Opens the archive and the embedding service that the environment names. */
-export const open: OpenServer = async (site) => {
-  const { env, clock, logger } = site
+export const open: OpenServer = async (host) => {
+  const { env, clock, logger } = host
   const startsIn = workspaceId.safeParse(env['SLUICE_MEMORY_WORKSPACE'] ?? defaultWorkspace)
-  if (!startsIn.success) throw new Error('SLUICE_MEMORY_WORKSPACE may hold letters, digits, _ and - only, up to 64')
+  if (!startsIn.success) throw new Error('SLUICE_MEMORY_WORKSPACE may contain only letters, digits, _ and -, up to 64')
   const closing = new AbortController()
   const service = embeddingService(env, clock, closing.signal)
-  const archive = await archiveFrom(site)
+  const archive = await archiveFrom(host)
   const canEmbed = service ? await archive.useVectors(service.model) : false
   const embedder = service && canEmbed ? createEmbedder(service) : undefined
-  const desk: App = {
+  const app: App = {
     archive,
     embedder,
     recall: createRecall(embedder, clock),
@@ -54,14 +54,14 @@ export const open: OpenServer = async (site) => {
     initialWorkspace: startsIn.data,
   }
   return {
-    definition: defineMemory(desk),
+    definition: defineMemory(app),
     layers: [archiveErrors],
     maxMessageBytes,
     ...(!env['SLUICE_MEMORY_POSTGRES'] && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
-    state: service && !canEmbed ? 'vectors cannot be kept here, so search is by words alone' : 'ready',
+    state: service && !canEmbed ? 'this archive cannot store vectors, so search is by words only' : 'ready',
     async close() {
       closing.abort()
-      desk.catchUp?.close()
+      app.catchUp?.close()
       await archive.close()
     },
   }

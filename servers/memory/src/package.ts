@@ -1,4 +1,7 @@
-/** Name and version, from the one place they are written. Read at start: this file stands beside its source and its build alike. */
+/**
+ * Reads name and version from package.json, where they are written once. The path is the same from the source and from
+ * the build.
+ */
 
 import { createRequire } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** `recall`: what is remembered of a topic, laid before the model with the request to answer from it. */
+/** The prompt `recall`: gives the model the memories of a topic and asks it to answer from them. */
 
 import type { Prompt } from 'sluice'
 import { prompt } from 'sluice'
@@ -9,24 +9,22 @@ import { shortText, workspaceId } from './inputs.ts'
 
 const maxMemories = 10
 
-export const recallPrompt = (desk: App): Prompt =>
+export const recallPrompt = (app: App): Prompt =>
   prompt({
     name: 'recall',
     title: 'Recall a topic',
-    description: 'What is remembered of a topic, with the IDs to point at',
+    description: 'What is remembered about a topic, with the IDs to cite',
     input: z.object({
       topic: shortText(1000).describe('What to recall'),
-      workspace_id: workspaceId.optional().describe('The workspace to look in; the current one unless said'),
+      workspace_id: workspaceId.optional().describe('The workspace to search; the current one by default'),
     }),
     complete: {
       workspace_id: async (typed, _, call) =>
-        (await desk.archive.listWorkspaces(tenantOf({ call })))
-          .map(({ id }) => id)
-          .filter((id) => id.startsWith(typed)),
+        (await app.archive.listWorkspaces(tenantOf({ call }))).map(({ id }) => id).filter((id) => id.startsWith(typed)),
     },
     async run({ topic, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
-      const { found, note } = await desk.recall.search(workspace, topic, { tags: [] }, maxMemories)
+      const workspace = await workspaceFor(app, work, workspace_id)
+      const { found, note } = await app.recall.search(workspace, topic, { tags: [] }, maxMemories)
       if (found.length === 0)
         return `Nothing is remembered about "${topic}" in workspace ${workspace.id}. Say so, and ask whether something should be stored with add_memory.`
       return [
@@ -40,5 +38,5 @@ export const recallPrompt = (desk: App): Prompt =>
     },
   })
 
-/** A memory that holds the end of its own fence would speak to the model from outside it. */
+/** A memory that contains the end of its own fence would speak to the model from outside it. */
 const fenced = (text: string): string => text.replace(/<(?=\/?memory)/gi, '&lt;')

@@ -1,4 +1,4 @@
-/** Searching a workspace: by words always, by meaning where an embedding service is set up and answers. */
+/** Searches a workspace: always by words, and by meaning if an embedding service is configured and answers. */
 
 import type { Clock } from 'sluice'
 import type { Filters, Hit, Memory, Workspace } from './archive.ts'
@@ -9,9 +9,9 @@ import { fuse } from './fuse.ts'
 import { wordsOf } from './words.ts'
 
 export interface RecalledMemory {
-  /** With the piece that matched as its text. */
+  /** The memory, with the matching chunk as its text. */
   readonly memory: Memory
-  /** The piece as a range of the memory's whole text. */
+  /** The chunk as a range of the memory's whole text. */
   readonly start: number
   readonly end: number
   readonly score: number
@@ -19,19 +19,19 @@ export interface RecalledMemory {
 export interface RecallResult {
   readonly found: readonly RecalledMemory[]
   readonly mode: 'text' | 'hybrid'
-  /** Why meaning had no part in it, where it should have had. */
+  /** Why the search by meaning is missing from this result. */
   readonly note: string | undefined
 }
 
 export interface Recall {
   search(workspace: Workspace, query: string, filters: Filters, limit: number): Promise<RecallResult>
-  /** Over the tenant's latest searches, in milliseconds. */
+  /** The average over the tenant's latest searches, in milliseconds. */
   averageMs(tenant: string): number | undefined
 }
 
-/** How long a search waits for the vector of its question. */
+/** How long a search waits for the vector of its query. */
 const embedTimeoutMs = 5_000
-/** Below this cosine two texts have nothing to do with each other, by any model. */
+/** Below this cosine two texts are unrelated, with any model. */
 const minSimilarity = 0.2
 
 export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
@@ -56,7 +56,8 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
   return {
     async search(workspace, query, filters, limit) {
       const begun = clock.now()
-      // More than asked for: several pieces may be of one memory, and what is low in one ranking may be high in the other.
+      // More than requested: several chunks may belong to one memory, and a hit low in one ranking may be high in the
+      // other.
       const wide = Math.max(50, limit * 3)
       const [text, meaning] = await Promise.all([
         workspace.searchText(wordsOf(query), filters, wide),
@@ -72,7 +73,7 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
           return memory ? [{ memory, start, end, score }] : []
         }),
         mode: embedder && !isAway ? 'hybrid' : 'text',
-        note: isAway ? `${meaning} Searched by words alone.` : undefined,
+        note: isAway ? `${meaning} Searched by words only.` : undefined,
       }
     },
     averageMs: (tenant) => latest.average(tenant),

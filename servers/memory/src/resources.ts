@@ -1,4 +1,4 @@
-/** One memory at `memory://workspace/id`, for clients that let people choose what a model reads. */
+/** One memory at `memory://workspace/id`, for clients in which people choose what a model reads. */
 
 import type { Resource } from 'sluice'
 import { resource } from 'sluice'
@@ -8,7 +8,7 @@ import { preview, toMemoryJson, uriOf } from './memory.ts'
 
 const newestPage = { filters: { tags: [] }, limit: 50 }
 
-export const memoryResource = (desk: App): Resource =>
+export const memoryResource = (app: App): Resource =>
   resource({
     uri: 'memory://{workspace}/{id}',
     name: 'memory',
@@ -17,14 +17,12 @@ export const memoryResource = (desk: App): Resource =>
     mimeType: 'text/plain',
     complete: {
       workspace: async (typed, _, call) =>
-        (await desk.archive.listWorkspaces(tenantOf({ call })))
-          .map(({ id }) => id)
-          .filter((id) => id.startsWith(typed)),
+        (await app.archive.listWorkspaces(tenantOf({ call }))).map(({ id }) => id).filter((id) => id.startsWith(typed)),
     },
-    /** The newest of the current workspace; search finds the others. */
+    /** Lists the newest memories of the current workspace; search finds the others. */
     async list(_, work) {
-      const id = await currentWorkspace(desk, work)
-      const workspace = await desk.archive.workspace(tenantOf(work), id)
+      const id = await currentWorkspace(app, work)
+      const workspace = await app.archive.workspace(tenantOf(work), id)
       const memories = (await workspace?.list(newestPage)) ?? []
       return {
         resources: memories.map(({ id: memory, text, at }) => ({
@@ -37,7 +35,7 @@ export const memoryResource = (desk: App): Resource =>
     },
     async read({ workspace: named, id }, work) {
       if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(id))) return undefined
-      const workspace = await desk.archive.workspace(tenantOf(work), String(named))
+      const workspace = await app.archive.workspace(tenantOf(work), String(named))
       const memory = await workspace?.get(String(id).toLowerCase())
       if (!workspace || !memory) return undefined
       const { text, ...about } = toMemoryJson(memory)

@@ -1,6 +1,6 @@
 /**
- * Memories as JSON Lines: one record a line, so that a file of any size can be written, read, searched and mended with
- * simple tools. Importing twice changes nothing: a memory is known by its id, a relation by what it says.
+ * Memories as JSON Lines: one record per line, so that a file of any size can be written, read, searched and repaired
+ * with simple tools. Importing twice changes nothing: a memory is identified by its id, a relation by its content.
  */
 
 import * as z from 'zod'
@@ -13,21 +13,21 @@ export interface ExportPage {
   readonly next: string | undefined
 }
 
-/** A page of lines, at most so many bytes unless one record alone has more. First memories, then relations. */
+/** Returns a page of lines: first memories, then relations. It exceeds the byte limit only if a single record does. */
 export async function exportPage(
   workspace: Workspace,
   cursor: string | undefined,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<ExportPage> {
   const [kind = 'm', after = '0'] = cursor?.split('.') ?? []
-  return (kind === 'm' ? exportMemories : exportRelations)(workspace, Number(after), mostBytes)
+  return (kind === 'm' ? exportMemories : exportRelations)(workspace, Number(after), maxBytes)
 }
 
 const pageRows = 200
 
-/** In the order they were stored, so that the newest stay the newest where they are imported. */
-async function exportMemories(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
-  const page = await workspace.walk(after, pageRows, mostBytes)
+/** Exports in insertion order, so that the newest stay the newest after an import. */
+async function exportMemories(workspace: Workspace, after: number, maxBytes: number): Promise<ExportPage> {
+  const page = await workspace.walk(after, pageRows, maxBytes)
   const lines: string[] = []
   let bytes = 0
   for (const memory of page) {
@@ -39,16 +39,16 @@ async function exportMemories(workspace: Workspace, after: number, mostBytes: nu
       metadata: { ...metadata, ...(source !== undefined && { source }), ...(tags.length > 0 && { tags }), timestamp },
     })
     bytes += Buffer.byteLength(line)
-    if (lines.length > 0 && bytes > mostBytes) break
+    if (lines.length > 0 && bytes > maxBytes) break
     lines.push(line)
   }
   const last = page[lines.length - 1]
   const textBytes = page.reduce((sum, memory) => sum + Buffer.byteLength(memory.text), 0)
-  const isLast = lines.length === page.length && page.length < pageRows && textBytes < mostBytes
+  const isLast = lines.length === page.length && page.length < pageRows && textBytes < maxBytes
   return { lines, next: isLast || !last ? 'r.0' : `m.${last.key}` }
 }
 
-async function exportRelations(workspace: Workspace, after: number, mostBytes: number): Promise<ExportPage> {
+async function exportRelations(workspace: Workspace, after: number, maxBytes: number): Promise<ExportPage> {
   const page = await workspace.relations(after, pageRows)
   const entities = await workspace.entitiesBy([...new Set(page.flatMap(({ from, to }) => [from, to]))])
   const named = new Map(entities.map((entity) => [entity.key, entity]))
@@ -59,7 +59,7 @@ async function exportRelations(workspace: Workspace, after: number, mostBytes: n
     const ends = [named.get(from), named.get(to)].map((entity) => ({ name: entity?.name, type: entity?.type }))
     const line = JSON.stringify({ type: 'relation', from: ends[0], relation: type, to: ends[1], confidence })
     bytes += Buffer.byteLength(line)
-    if (lines.length > 0 && bytes > mostBytes) break
+    if (lines.length > 0 && bytes > maxBytes) break
     lines.push(line)
     last = key
   }
@@ -83,13 +83,13 @@ const record = z.discriminatedUnion('type', [
 export interface ImportResult {
   memories: number
   relations: number
-  /** Were there already. */
+  /** Records that already existed. */
   duplicates: number
-  /** `line 7: text cannot be empty`; those lines were left out, the others not. */
+  /** Messages such as `line 7: text cannot be empty`; only those lines were left out. */
   readonly rejected: string[]
 }
 
-/** Takes lines as they come; a memory counts once it is on the disk. */
+/** Imports lines as they arrive; a memory counts once it is on the disk. */
 export async function importLines(
   workspace: Workspace,
   lines: AsyncIterable<string> | Iterable<string>,
@@ -106,7 +106,7 @@ export async function importLines(
   let number = 0
   for await (const line of lines) {
     number++
-    // Also before the first: the turn that parsed the message was long enough.
+    // Also pauses before the first line, because the turn that parsed the message was already long.
     if ((number - 1) % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
     if (line.trim() === '') continue
     const parsed = await parseLine(line, now)
@@ -124,12 +124,12 @@ async function parseLine(line: string, now: () => number): Promise<NewMemory | N
   try {
     value = JSON.parse(line.replace(/^\ufeff/, ''))
   } catch {
-    return 'is no JSON'
+    return 'is not JSON'
   }
   const parsed = record.safeParse(value)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    return `${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is no record'}`.trim()
+    return `${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not a record'}`.trim()
   }
   if (parsed.data.type === 'memory') return toNewMemory(parsed.data.text, parsed.data.metadata, now(), parsed.data.id)
   const { from, relation, to, confidence } = parsed.data

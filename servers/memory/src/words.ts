@@ -1,23 +1,23 @@
-/** What counts as a word, the same for what is stored and for what is asked. */
+/** Defines what counts as a word, the same for stored texts and for queries. */
 
 const ideograph = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
 
-/** Words of a question beyond this many add nothing but time. */
+/** More words of a query would only add time. */
 const maxWords = 32
 
-/** Chinese and Japanese have no spaces between words; each sign is then a word of its own, and a run of them a phrase. */
+/** Chinese and Japanese have no spaces between words, so each character becomes a word, and a run of them a phrase. */
 export const spaceIdeographs = (text: string): string =>
   text.search(ideograph) < 0 ? text : text.replace(ideograph, ' $& ')
 
-/** Without accents, as SQLite's index has it by itself. */
+/** Removes accents, as SQLite's index does by itself. */
 export const foldAccents = (text: string): string =>
   text
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
     .normalize('NFC')
 
-/** The different words of a question. One that is a run of ideographs comes with spaces in it: a phrase. */
+/** Returns the distinct words of a query. A run of ideographs contains spaces: it is a phrase. */
 export function wordsOf(query: string): readonly string[] {
   const found = new Set<string>()
   for (const [match] of query.toLowerCase().matchAll(word)) {
@@ -27,7 +27,7 @@ export function wordsOf(query: string): readonly string[] {
   return [...found].slice(0, maxWords)
 }
 
-/** `日本語text` is two: `日 本 語` and `text`. */
+/** Splits `日本語text` into `日 本 語` and `text`. */
 const phrases = (run: string): readonly string[] =>
   run.search(ideograph) < 0
     ? [run]

@@ -1,4 +1,4 @@
-/** What every archive promises, on SQLite, on a real PostgreSQL and on PGlite with vectors. */
+/** The contract of every archive, on SQLite, on a real PostgreSQL and on PGlite with vectors. */
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -34,16 +34,16 @@ describe.each([
   ['PostgreSQL', () => postgresArchiveFixture()],
   ['PGlite', pgliteArchiveFixture],
 ] as const)('%s', (_, prepare) => {
-  let place: ArchiveFixture
+  let fixture: ArchiveFixture
   let archive: Archive
   beforeAll(async () => {
-    place = await prepare()
+    fixture = await prepare()
   }, 120_000)
   afterEach(() => archive.close())
-  afterAll(() => place.close())
+  afterAll(() => fixture.close())
 
   const open = async (): Promise<Workspace> => {
-    archive = await place.open()
+    archive = await fixture.open()
     return room('ann', 'default')
   }
   const room = async (tenant: string, id: string): Promise<Workspace> => {
@@ -57,7 +57,7 @@ describe.each([
     return hits.map(({ memory }) => memories.get(memory)?.text ?? '')
   }
 
-  test('what was added is there as it was, also after opening anew', async () => {
+  test('added memories are there unchanged, also after reopening', async () => {
     const strange = "Zażółć “gęślą” \u{1F469}\u200d\u{1F4BB} \\ ' '' % _ ; -- $1 :x ?1 \r\n\t\uffff end"
     const memory = aMemory(strange, {
       source: "o'hara",
@@ -70,12 +70,12 @@ describe.each([
     const { chunks, ...kept } = memory
     expect(await workspace.get(memory.id)).toMatchObject(kept)
     await archive.close()
-    archive = await place.reopen()
+    archive = await fixture.reopen()
     expect(await (await room('ann', 'default')).get(memory.id)).toMatchObject(kept)
     expect(chunks.length).toBeGreaterThan(0)
   })
 
-  test('an id is taken once: the second is left out, the others of its batch are not', async () => {
+  test('a taken id is skipped, and the others of its batch are added', async () => {
     const workspace = await open()
     const first = aMemory('one')
     await workspace.add([first])
@@ -88,7 +88,7 @@ describe.each([
     expect(await workspace.counts()).toMatchObject({ memories: 3, chunks: 3, textBytes: 11 })
   })
 
-  test('words find memories: the better match first, in other forms, without accents, in Chinese', async () => {
+  test('words find memories: better matches first, in other forms, without accents, in Chinese', async () => {
     const workspace = await open()
     await workspace.add([
       aMemory('The cat sat on the mat.'),
@@ -105,7 +105,7 @@ describe.each([
     expect(await found(workspace, '')).toEqual([])
   })
 
-  test('signs of a query language are only signs', async () => {
+  test('characters of a query language have no special meaning', async () => {
     const workspace = await open()
     await workspace.add([aMemory('plain words')])
     for (const query of [
@@ -126,7 +126,7 @@ describe.each([
       expect(await found(workspace, query)).toEqual(query.startsWith('plain') ? ['plain words'] : [])
   })
 
-  test('a piece is found by its own words, with its place in the text', async () => {
+  test('a chunk is found by its own words, with its range in the text', async () => {
     const workspace = await open()
     const text = `${'filler word here. '.repeat(30)}the needle 👩‍👩‍👧 lies here. ${'more filler follows. '.repeat(30)}`
     await workspace.add([aMemory(text)])
@@ -134,7 +134,7 @@ describe.each([
     expect(text.slice(hit?.start, hit?.end)).toContain('needle 👩‍👩‍👧')
   })
 
-  test('filters are applied before ranking, so that what passes is found among many better matches', async () => {
+  test('filters apply before ranking, so that a passing memory is found among many better matches', async () => {
     const workspace = await open()
     await workspace.add(
       Array.from({ length: 300 }, () => aMemory('apple apple apple', { tags: ['many'], source: 'a' })),
@@ -148,7 +148,7 @@ describe.each([
     expect(await found(workspace, 'apple', { tags: ["x' OR '1'='1"] })).toEqual([])
   })
 
-  test('a word that nearly every memory has is still found, the newest first', async () => {
+  test('a word in nearly every memory is still found, newest first', async () => {
     const workspace = await open()
     const many = Array.from({ length: 1200 }, (_, n) => aMemory(`note ${n} about common things`))
     await workspace.add(many)
@@ -159,7 +159,7 @@ describe.each([
     expect((await found(workspace, 'common 7')).slice(0, 1)).toEqual(['note 7 about common things'])
   })
 
-  test('lists are newest first, in pages that neither repeat nor skip, also at the same moment', async () => {
+  test('lists are newest first, in pages that neither repeat nor skip, also for equal times', async () => {
     const workspace = await open()
     await workspace.add([1, 2, 3, 4, 5].map((n) => aMemory(`m${n}`, { at: n < 3 ? 7 : n * 10 })))
     const texts: string[] = []
@@ -177,18 +177,18 @@ describe.each([
     expect((await workspace.walk(second?.key ?? 0, 9, 1000)).map(({ text }) => text)).toEqual(['m3', 'm4', 'm5'])
   })
 
-  test('deleting takes the memory, its words, and its share of the counts', async () => {
+  test('deleting removes the memory, its words and its share of the counts', async () => {
     const workspace = await open()
-    const [gone, kept] = [aMemory('secret word '.repeat(30)), aMemory('kept word')]
-    await workspace.add([gone, kept])
-    expect(await workspace.delete(gone.id)).toBe(true)
-    expect(await workspace.delete(gone.id)).toBe(false)
+    const [deleted, kept] = [aMemory('secret word '.repeat(30)), aMemory('kept word')]
+    await workspace.add([deleted, kept])
+    expect(await workspace.delete(deleted.id)).toBe(true)
+    expect(await workspace.delete(deleted.id)).toBe(false)
     expect(await found(workspace, 'secret')).toEqual([])
     expect(await found(workspace, 'word')).toEqual(['kept word'])
     expect(await workspace.counts()).toMatchObject({ memories: 1, chunks: 1, textBytes: 9 })
   })
 
-  test('clearing leaves the workspace, empty and usable', async () => {
+  test('clearing leaves the workspace empty and usable', async () => {
     const workspace = await open()
     await workspace.add([aMemory('one two'), aMemory('two three')])
     await workspace.relate({ from: { name: 'A' }, type: 'knows', to: { name: 'B' }, confidence: 1 })
@@ -200,8 +200,8 @@ describe.each([
     expect(await found(workspace, 'two')).toEqual(['two again'])
   })
 
-  test('a tenant’s workspaces are its own, and what is in one is not in another', async () => {
-    const mine = await open()
+  test('each tenant sees its own workspaces only, and a workspace its own contents only', async () => {
+    const workspace1 = await open()
     const made = { id: 'work', name: 'Work', description: 'd', createdAt: 5 }
     expect(await archive.createWorkspace('ann', made)).toBe(true)
     expect(await archive.createWorkspace('ann', made)).toBe(false)
@@ -209,7 +209,7 @@ describe.each([
     const [hers, his] = [await room('ann', 'work'), await room('bob', 'work')]
     const memory = aMemory('the same word', { tags: ['t'] })
     await hers.add([memory])
-    for (const other of [mine, his, await room('bob', 'default')]) {
+    for (const other of [workspace1, his, await room('bob', 'default')]) {
       expect(await other.get(memory.id)).toBeUndefined()
       expect(await other.delete(memory.id)).toBe(false)
       expect(await found(other, 'word')).toEqual([])
@@ -228,7 +228,7 @@ describe.each([
     expect(await found(his, 'word')).toEqual(['the same word'])
   })
 
-  test('a workspace that was deleted takes nothing more, and one of the same name begins empty', async () => {
+  test('a deleted workspace accepts nothing more, and a new one of the same name is empty', async () => {
     await open()
     const made = { id: 'w', name: 'w', description: '', createdAt: 5 }
     await archive.createWorkspace('ann', made)
@@ -243,14 +243,14 @@ describe.each([
     expect(await found(await room('ann', 'w'), 'word late')).toEqual([])
   })
 
-  test('entities are told apart without regard to case; a relation said again is renewed', async () => {
+  test('entities are compared without case; a repeated relation updates its confidence', async () => {
     const workspace = await open()
-    const say = (from: string, to: string, confidence: number, type?: string): Promise<boolean> =>
+    const relate = (from: string, to: string, confidence: number, type?: string): Promise<boolean> =>
       workspace.relate({ from: { name: from, type }, type: 'knows', to: { name: to }, confidence })
-    expect(await say('Anna', 'Ben', 0.5, 'person')).toBe(true)
-    expect(await say(' ANNA ', 'ben', 0.9)).toBe(false)
-    expect(await say('Ben', 'Anna', 1)).toBe(true)
-    expect(await say('Ben', 'Ben', 1)).toBe(true)
+    expect(await relate('Anna', 'Ben', 0.5, 'person')).toBe(true)
+    expect(await relate(' ANNA ', 'ben', 0.9)).toBe(false)
+    expect(await relate('Ben', 'Anna', 1)).toBe(true)
+    expect(await relate('Ben', 'Ben', 1)).toBe(true)
     const anna = await workspace.entity('anna')
     expect(anna).toMatchObject({ name: 'Anna', type: 'person' })
     expect(await workspace.entity(anna?.id ?? '')).toEqual(anna)
@@ -263,7 +263,7 @@ describe.each([
     expect(await workspace.entities(0, 9)).toHaveLength(2)
   })
 
-  test('many who write at once each get what they asked for', async () => {
+  test('concurrent writers each get what they asked for', async () => {
     const workspace = await open()
     const texts = Array.from({ length: 60 }, (_, n) => `parallel fact ${n}`)
     await Promise.all([
@@ -276,10 +276,10 @@ describe.each([
     expect((await workspace.graphCounts()).entities).toBe(5)
   })
 
-  test('vectors: near ones are found, filtered before ranking, gone with their memory or their model', async () => {
+  test('vectors: near ones are found, filtered before ranking, and deleted with their memory or their model', async () => {
     const workspace = await open()
-    expect(await archive.useVectors('a model')).toBe(place.vectors)
-    if (!place.vectors) return
+    expect(await archive.useVectors('a model')).toBe(fixture.vectors)
+    if (!fixture.vectors) return
     const texts = ['north', 'east', 'north-east', 'refused']
     await workspace.add(texts.map((text) => aMemory(text, { tags: [text] })))
     const pieces = await workspace.unembedded(10)

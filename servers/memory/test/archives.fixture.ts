@@ -1,4 +1,4 @@
-/** The archives there are, each opened empty: a SQLite file, a schema of a real PostgreSQL, PGlite with vectors. */
+/** The archives, each opened empty: a SQLite file, a schema of a real PostgreSQL, and PGlite with vectors. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,9 +18,9 @@ import { threadArchive } from '../src/sqlite/thread.ts'
 import { noon } from './server.fixture.ts'
 
 export interface ArchiveFixture {
-  /** Vectors can be kept here. */
+  /** Whether this archive can store vectors. */
   readonly vectors: boolean
-  /** One archive without anything in it, and again what is in it. */
+  /** Opens the archive: empty the first time, then with its contents. */
   open(): Promise<Archive>
   reopen(): Promise<Archive>
   close(): Promise<void>
@@ -43,7 +43,7 @@ export function sqliteArchiveFixture(): ArchiveFixture {
   }
 }
 
-/** As the server opens it. */
+/** Opens it in a thread, as the server does. */
 export function threadArchiveFixture(): ArchiveFixture {
   let folder = ''
   const at = (): Promise<Archive> => threadArchive(join(folder, 'memory.db'))
@@ -59,12 +59,12 @@ export function threadArchiveFixture(): ArchiveFixture {
   }
 }
 
-/** Debian's PostgreSQL has no vectors unless its package pgvector is there too. */
+/** Debian's PostgreSQL has no vectors without its package pgvector. */
 export async function postgresArchiveFixture(server?: PostgresServer): Promise<ArchiveFixture> {
-  const own = server ?? (await startPostgres())
-  const at = (): Promise<Archive> => connectPostgres(own.url, clock)
+  const instance = server ?? (await startPostgres())
+  const at = (): Promise<Archive> => connectPostgres(instance.url, clock)
   const empty = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: own.url })
+    const client = new pg.Client({ connectionString: instance.url })
     await client.connect()
     await client.query('DROP SCHEMA IF EXISTS sluice_memory CASCADE')
     await client.end()
@@ -76,7 +76,7 @@ export async function postgresArchiveFixture(server?: PostgresServer): Promise<A
       return at()
     },
     reopen: at,
-    close: () => own.stop(),
+    close: () => instance.stop(),
   }
 }
 

@@ -1,4 +1,4 @@
-/** As people use it: the binary, over stdio and HTTP, with the official client. */
+/** The binary over stdio and HTTP, with the official client. */
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'
@@ -40,7 +40,7 @@ async function useEveryFeature(client: Client): Promise<void> {
   )
 }
 
-test('over stdio; the next process finds what was stored, and begins in its own workspace', async () => {
+test('over stdio; the next process finds what was stored, and starts in its own workspace', async () => {
   const folder = aFolder()
   await useEveryFeature(await overStdio('memory', folder))
   const next = await overStdio('memory', folder)
@@ -49,7 +49,7 @@ test('over stdio; the next process finds what was stored, and begins in its own 
   expect(await textOf(next, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
 }, 120_000)
 
-test('over HTTP; another session begins in its own workspace', async () => {
+test('over HTTP; another session starts in its own workspace', async () => {
   const connect = await overHttp('memory', aFolder())
   await useEveryFeature(await connect())
   const other = await connect()
@@ -57,7 +57,7 @@ test('over HTTP; another session begins in its own workspace', async () => {
   expect(await textOf(other, 'search_memory', { query: 'secret' })).toBe('No results found matching your query.')
 }, 120_000)
 
-test('everything is cleared over stdio once the client brings its person’s word, and never over HTTP from strangers', async () => {
+test("clearing works over stdio with the approval of the client's user, and never over HTTP for anonymous callers", async () => {
   const clear = { confirm_phrase: 'DELETE ALL MEMORIES' }
   const folder = aFolder()
   const client = await overStdio('memory', folder)
@@ -71,7 +71,7 @@ test('everything is cleared over stdio once the client brings its person’s wor
   await expect(stranger.callTool({ name: 'clear_all', arguments: clear })).rejects.toThrow('needs an approval')
 }, 120_000)
 
-test('two processes share one file: what one stores, the other finds', async () => {
+test('two processes share one file: each finds what the other stores', async () => {
   const folder = aFolder()
   const [first, second] = [await overStdio('memory', folder), await overStdio('memory', folder)]
   await Promise.all(

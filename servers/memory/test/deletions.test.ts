@@ -1,4 +1,4 @@
-/** Deleting one memory after the other must not be the way round the approval that deleting all of them needs. */
+/** A loop of single deletions must not bypass the approval that deleting all memories needs. */
 
 import { memoryStore } from 'sluice'
 import { fakeClock } from 'sluice/testing'
@@ -13,7 +13,7 @@ const addMany = async ({ add }: OpenedMemory, count: number, more?: object): Pro
   for (let n = 0; n < count; n++) ids.push(await add(`note ${n}`, undefined, more))
   return ids
 }
-/** What each call answered: `deleted`, or the ticket it waits for. */
+/** Returns the outcome of each call: `deleted`, or the ticket it waits for. */
 async function deleteAll({ call }: OpenedMemory, ids: readonly string[], more?: object): Promise<readonly string[]> {
   const outcomes: string[] = []
   for (const memory_id of ids) {
@@ -24,7 +24,7 @@ async function deleteAll({ call }: OpenedMemory, ids: readonly string[], more?: 
 }
 const deletedIn = (outcomes: readonly string[]): number => outcomes.filter((outcome) => outcome === 'deleted').length
 
-test('a burst of deletions needs a person, who sees each memory', async () => {
+test('a burst of deletions needs an approval that shows each memory', async () => {
   const memory = await openMemory({ approvals: gated })
   const ids = await addMany(memory, 13)
   const outcomes = await deleteAll(memory, ids)
@@ -37,7 +37,7 @@ test('a burst of deletions needs a person, who sees each memory', async () => {
   expect((await memory.call('list_memories')).structuredContent.count).toBe(2)
 })
 
-test('a few deletions now and then need nobody, and each workspace counts for itself', async () => {
+test('a few deletions now and then need no approval, and each workspace has its own budget', async () => {
   const clock = fakeClock(noon)
   const memory = await openMemory({ approvals: gated, clock })
   await memory.call('create_workspace', { workspace_id: 'other' })
@@ -48,7 +48,7 @@ test('a few deletions now and then need nobody, and each workspace counts for it
   expect(deletedIn(await deleteAll(memory, here.slice(11)))).toBe(2)
 })
 
-test('another connection of the same caller gets no burst of its own, and a memory that is not there costs nothing', async () => {
+test('another connection of the same caller shares the budget, and a missing memory costs nothing', async () => {
   const memory = await openMemory({ approvals: gated })
   const ids = await addMany(memory, 12)
   const nowhere = '00000000-0000-4000-8000-000000000000'
@@ -58,28 +58,28 @@ test('another connection of the same caller gets no burst of its own, and a memo
   expect(deletedIn(await deleteAll(await memory.another(), ids.slice(10)))).toBe(0)
 })
 
-test('where nobody can approve, a burst is refused', async () => {
+test('a burst is refused if approvals are unavailable', async () => {
   const memory = await openMemory()
   const ids = await addMany(memory, 11)
   expect(deletedIn(await deleteAll(memory, ids.slice(0, 10)))).toBe(10)
   await expect(memory.call('delete_memory', { memory_id: ids[10], confirm: true })).rejects.toThrow('needs an approval')
 })
 
-test('a rule of the operator gates every deletion', async () => {
+test("an operator's rule requires an approval for every deletion", async () => {
   const rules = [{ tool: 'delete_memory', approval: 'always' }] as const
   const memory = await openMemory({ approvals: { approver: 'client', rules } })
   const ids = await addMany(memory, 2)
   expect(deletedIn(await deleteAll(memory, ids))).toBe(0)
 })
 
-test('a workspace that was deleted is reported as deleted, whatever becomes of the current one', async () => {
-  // Without a connection there is no current workspace to move away from.
+test('a deleted workspace is reported as deleted, even if resetting the current one fails', async () => {
+  // Without a connection there is no current workspace to leave.
   const stateless = await openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'start' }, revision: '2026-07-28' })
   await stateless.call('list_memories')
   expect(await stateless.text('delete_workspace', { workspace_id: 'start', confirm: true })).toBe(
     'Workspace deleted: start\nMemories: 0',
   )
-  // With one, the store that remembers the choice may be away.
+  // With a connection, the store that keeps the choice may be unavailable.
   const store = memoryStore()
   let isAway = false
   const failing = {

@@ -1,4 +1,6 @@
-/** With an embedding service: meaning is found, and whatever the service does, nothing is lost and every answer comes. */
+/**
+ * With an embedding service, meaning is found; whatever the service does, nothing is lost and every call is answered.
+ */
 
 import { fakeClock } from 'sluice/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -41,8 +43,8 @@ const ollama = (): Record<string, string> => ({
 const openWith = (more: OpenOptions = {}): Promise<OpenedMemory> => openMemory({ env: ollama(), ...more })
 
 /**
- * A call that waits for the clock as well as for the service. Time stands still while the service or the archive works,
- * however slow this machine is; it passes while nothing is asked, and while the service hangs.
+ * Waits for a call while the fake clock advances. Time stands still while the service or the archive works, however
+ * slow this machine is. It advances while they are idle, and while the service hangs.
  */
 async function eventually<T>(memory: OpenedMemory, work: Promise<T>): Promise<T> {
   let done = false
@@ -51,7 +53,7 @@ async function eventually<T>(memory: OpenedMemory, work: Promise<T>): Promise<T>
   }
   work.then(finish, finish)
   while (!done) {
-    // The archive answers in order: its thread has done what was asked of it before.
+    // The archive answers in order, so its thread has finished the earlier requests.
     await memory.call('list_workspaces')
     if (inFlight === 0 || hangs) await memory.clock.advance(100)
   }
@@ -69,7 +71,7 @@ test.each([
       SLUICE_MEMORY_EMBEDDINGS_KEY: 'sk-test',
     }),
   ],
-])('with %s a memory is found by what it means', async (_, env) => {
+])('with %s a memory is found by its meaning', async (_, env) => {
   const memory = await openMemory({ env: env() })
   await memory.add('Anna purchased an automobile yesterday.')
   await memory.add('The kitten sleeps on the sofa.')
@@ -82,7 +84,7 @@ test.each([
   expect(await memory.text('get_stats')).toContain('Embedded Chunks: 2')
 })
 
-test('words and meaning count together: what both find comes first', async () => {
+test('words and meaning count together: a hit of both comes first', async () => {
   const memory = await openWith()
   await memory.add('The budget meeting is on Monday.')
   await memory.add('An appointment about funds is on Tuesday.')
@@ -93,7 +95,7 @@ test('words and meaning count together: what both find comes first', async () =>
   ])
 })
 
-test('filters hold for what is found by meaning, too', async () => {
+test('filters also apply to the search by meaning', async () => {
   const memory = await openWith()
   for (let n = 0; n < 80; n++) await memory.add(`automobile number ${n}`, { tags: ['many'] })
   await memory.add('a car of another kind, rarely thought of', { tags: ['one'] })
@@ -102,7 +104,7 @@ test('filters hold for what is found by meaning, too', async () => {
   ])
 })
 
-test('the same text is asked for once, and texts stored together are asked for together', async () => {
+test('the same text is embedded once, and texts stored together are embedded together', async () => {
   const memory = await openWith()
   const lines = Array.from({ length: 100 }, (_, n) => JSON.stringify({ type: 'memory', text: `fact ${n}` })).join('\n')
   await memory.call('import_memories', { jsonl: lines })
@@ -114,18 +116,18 @@ test('the same text is asked for once, and texts stored together are asked for t
   expect((await memory.call('get_stats')).structuredContent.cache_hit_rate).toBeGreaterThan(0)
 })
 
-test('a service that is away: stored, found by words, said so; embedded when it is back', async () => {
+test('an unavailable service: memories are stored and found by words, with a note, and embedded when it is back', async () => {
   service.behave({ status: 503 })
   const memory = await openWith()
   const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna purchased an automobile.' }))
   expect(stored.isError).toBe(false)
   expect(textOf(stored)).toMatch(
-    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is of no use now: it answers with status 503\. It is found by its words meanwhile\.$/,
+    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is unavailable: it answers with status 503\. Until then it is found by its words\.$/,
   )
   const found = await eventually(memory, memory.call('search_memory', { query: 'automobile' }))
   expect(found.structuredContent).toMatchObject({ mode: 'text', count: 1 })
   expect(textOf(found)).toContain(
-    'Note: The embedding service is of no use now: it answers with status 503. Searched by words alone.',
+    'Note: The embedding service is unavailable: it answers with status 503. Searched by words only.',
   )
   service.behave('well')
   await eventually(memory, backTo(memory, 1))
@@ -140,7 +142,7 @@ async function backTo(memory: OpenedMemory, embedded: number): Promise<void> {
   throw new Error('not embedded')
 }
 
-test('a service that hangs costs its first callers five seconds and the next ones nothing', async () => {
+test('a hanging service delays the first callers by five seconds and the next ones not at all', async () => {
   service.behave('hang')
   hangs = true
   const memory = await openWith()
@@ -149,13 +151,13 @@ test('a service that hangs costs its first callers five seconds and the next one
     /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is slow/,
   )
   const found = await eventually(memory, memory.call('search_memory', { query: 'anna' }))
-  expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words alone.')
+  expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words only.')
   const before = memory.clock.now()
-  expect(await memory.text('search_memory', { query: 'car' })).toContain('Searched by words alone.')
+  expect(await memory.text('search_memory', { query: 'car' })).toContain('Searched by words only.')
   expect(memory.clock.now()).toBe(before)
 })
 
-test('a failure that passes is asked again, in the same call', async () => {
+test('a temporary failure is retried within the same call', async () => {
   const memory = await openWith()
   service.behave({ status: 429, times: 2 })
   const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
@@ -163,20 +165,20 @@ test('a failure that passes is asked again, in the same call', async () => {
   expect(service.requests).toHaveLength(3)
 })
 
-test('vectors of another length are refused: nothing is mixed, words still find everything', async () => {
+test('vectors of another length are refused, and words still find everything', async () => {
   const memory = await openWith()
   await memory.add('Anna bought a car')
   service.behave({ length: 768 })
   const stored = await eventually(memory, memory.call('add_memory', { text: 'Ben sold a ship' }))
   const complaint =
-    'The embedding service gave vectors of 768 numbers, but 384 are kept: is nomic-embed-text still the same model?'
+    'The embedding service returned vectors of 768 numbers, but the stored ones have 384: is nomic-embed-text still the same model?'
   expect(textOf(stored)).toContain(`Note: ${complaint}`)
   const found = await eventually(memory, memory.call('search_memory', { query: 'ship' }))
   expect(textOf(found)).toContain(complaint)
   expect(found.structuredContent.results[0].text).toBe('Ben sold a ship')
 })
 
-test('another model begins anew: what was stored before is embedded by it', async () => {
+test('after a change of the model, stored memories are embedded again', async () => {
   const first = await openWith()
   await first.add('Anna bought a car')
   await first.close()
@@ -188,7 +190,7 @@ test('another model begins anew: what was stored before is embedded by it', asyn
   expect((await second.search('vehicle'))[0]).toBe('Anna bought a car')
 })
 
-test('what was stored without a service is embedded once there is one; without it again, words find everything', async () => {
+test('memories stored without a service are embedded once there is one; without it again, words find everything', async () => {
   const before = await openMemory()
   await before.add('Anna bought a car')
   await before.close()
@@ -201,7 +203,7 @@ test('what was stored without a service is embedded once there is one; without i
   expect(await after.search('car')).toEqual(['Anna bought a car'])
 })
 
-test('one text the service will not take does not keep the others from it', async () => {
+test('one rejected text does not block the others', async () => {
   service.behave({ refuses: 'poison' })
   const memory = await openWith()
   const lines = ['a car', 'poison', 'a ship'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
@@ -211,11 +213,11 @@ test('one text the service will not take does not keep the others from it', asyn
   expect((await memory.search('vessel'))[0]).toBe('a ship')
 })
 
-test('a service that refuses everything marks nothing: when it takes texts again, all of them get vectors', async () => {
+test('a service that rejects everything marks no chunk; when it accepts texts again, all of them get vectors', async () => {
   service.behave({ status: 400 })
   const memory = await openWith()
   const stored = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
-  expect(textOf(stored)).toContain('it answers with status 400, whatever the text')
+  expect(textOf(stored)).toContain('it answers with status 400 for any text')
   const lines = ['a ship', 'a house'].map((text) => JSON.stringify({ type: 'memory', text })).join('\n')
   await eventually(memory, memory.call('import_memories', { jsonl: lines }))
   expect((await memory.call('get_stats')).structuredContent).toMatchObject({ total_chunks: 3, embedded_chunks: 0 })
@@ -224,7 +226,7 @@ test('a service that refuses everything marks nothing: when it takes texts again
   expect((await memory.search('vessel'))[0]).toBe('a ship')
 })
 
-test('a text that the service would not take is offered again after a start', async () => {
+test('a rejected text is offered again after a restart', async () => {
   service.behave({ refuses: 'poison' })
   const memory = await openWith()
   await eventually(memory, memory.call('add_memory', { text: 'poison' }))
@@ -238,13 +240,13 @@ test('a text that the service would not take is offered again after a start', as
 
 test.each([
   ['{', 'it cannot be reached'],
-  ['null', 'its answer holds no vectors'],
-  ['{"embeddings":[]}', 'it gave 0 vectors for 1 texts'],
-  ['{"embeddings":[[1,"x"]]}', 'one of its vectors holds something that is no number'],
+  ['null', 'its answer contains no vectors'],
+  ['{"embeddings":[]}', 'it returned 0 vectors for 1 texts'],
+  ['{"embeddings":[[1,"x"]]}', 'one of its vectors contains something that is not a number'],
   ['{"embeddings":[[0,0]]}', 'one of its vectors is zero'],
-  ['{"embeddings":[[]]}', 'one of its vectors is no vector'],
-  ['{"embeddings":["abc"]}', 'one of its vectors is no vector'],
-])('an answer of %s is no vector, and is told as such', async (raw, why) => {
+  ['{"embeddings":[[]]}', 'one of its vectors is not a vector'],
+  ['{"embeddings":["abc"]}', 'one of its vectors is not a vector'],
+])('an answer of %s is reported as not a vector', async (raw, why) => {
   service.behave({ raw })
   const memory = await openWith()
   const stored = await eventually(memory, memory.call('add_memory', { text: 'kept' }))
@@ -252,11 +254,11 @@ test.each([
   expect(await eventually(memory, memory.search('kept'))).toEqual(['kept'])
 })
 
-test('vectors that differ in length within one answer are no vectors', () => {
+test('vectors of different lengths in one answer are refused', () => {
   expect(parseVectors([[1, 2], [1]], 2)).toBe('its vectors differ in length')
 })
 
-test('an unknown model and a wrong key are named, without asking again', async () => {
+test('an unknown model and an invalid key are reported without a retry', async () => {
   for (const [status, why] of [
     [404, 'it does not know the model nomic-embed-text'],
     [401, 'it refuses the key'],
@@ -271,7 +273,7 @@ test('an unknown model and a wrong key are named, without asking again', async (
   }
 })
 
-test('tenants do not share what is known: how fast an answer comes tells nobody what another has stored', async () => {
+test('tenants share no cache: the response time does not tell what another tenant has stored', async () => {
   const clock = fakeClock(noon)
   const settings: EmbeddingService = {
     wire: wires.ollama,
@@ -289,7 +291,7 @@ test('tenants do not share what is known: how fast an answer comes tells nobody 
   expect(service.requests).toEqual([['a secret'], ['a secret']])
 })
 
-test('settings that do not go together are named at the start', () => {
+test('contradictory settings are reported at the start', () => {
   const closing = new AbortController().signal
   const from = (env: Record<string, string>) => () => embeddingService(env, fakeClock(), closing)
   expect(from({})()).toBeUndefined()

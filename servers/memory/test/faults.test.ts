@@ -1,4 +1,4 @@
-/** Kills, full disks, locks, damage, a database that goes away: clear words, and nothing that was acknowledged is lost. */
+/** Kills, full disks, locks, damage and a lost database give clear messages, and no acknowledged memory is lost. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,23 +20,23 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** The binary, on a pipe, stores one memory after the other until it is killed; what it had acknowledged comes back. */
+/** Runs the binary over stdio, which stores memories until it is killed. Returns the acknowledged ones. */
 async function storeUntilKilled(data: string, round: number, kills: number): Promise<readonly string[]> {
   const child = spawn(process.execPath, [programOf('memory'), '--data', data], { stdio: ['pipe', 'pipe', 'ignore'] })
   const ended = once(child, 'exit')
   child.stdin.on('error', () => {})
   const acknowledged: string[] = []
-  const say = (message: object): void => {
+  const send = (message: object): void => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
   const add = (n: number): void =>
-    say({
+    send({
       id: n,
       method: 'tools/call',
       params: { name: 'add_memory', arguments: { text: textFor(round, n), metadata: { tags: [`r${round}`] } } },
     })
   let sent = 0
-  for (const line of await firstLine(child.stdout, say)) expect(line).toContain('protocolVersion')
+  for (const line of await firstLine(child.stdout, send)) expect(line).toContain('protocolVersion')
   for (; sent < 8; sent++) add(sent + 1)
   for await (const line of createInterface({ input: child.stdout })) {
     const { id, result } = JSON.parse(line)
@@ -51,15 +51,15 @@ async function storeUntilKilled(data: string, round: number, kills: number): Pro
 const textFor = (round: number, n: number): string =>
   `round${round}note${n} ${'some words that take their room '.repeat(20)}`
 
-async function firstLine(stdout: NodeJS.ReadableStream, say: (message: object) => void): Promise<readonly string[]> {
+async function firstLine(stdout: NodeJS.ReadableStream, send: (message: object) => void): Promise<readonly string[]> {
   const opening = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-  say({ id: 0, method: 'initialize', params: opening })
+  send({ id: 0, method: 'initialize', params: opening })
   const [chunk] = await once(stdout, 'data')
-  say({ method: 'notifications/initialized' })
+  send({ method: 'notifications/initialized' })
   return [String(chunk)]
 }
 
-test('kill −9 while storing, again and again, loses nothing that was acknowledged', async () => {
+test('repeated kill −9 while storing loses no acknowledged memory', async () => {
   const data = aFolder()
   const folder = serverFolder(data, 'memory')
   for (const [round, kills] of [3, 17, 60].entries()) {
@@ -97,15 +97,15 @@ const tryToAdd = async ({ call }: OpenedMemory, text = 'more'): Promise<string> 
   return textOf(answer)
 }
 
-test('a locked file: storing says so, searching goes on, and when the lock is gone so does storing', async () => {
+test('a locked file: storing reports it, searching works, and storing works again after the lock', async () => {
   const memory = await openMemory()
   await memory.add('kept')
   const lock = await holdLock(join(memory.folder, 'memory.db'))
-  // Whatever else this process serves is served meanwhile.
+  // Other work of this process continues in the meantime.
   let ticks = 0
   const timer = setInterval(() => ticks++, 5)
   expect(await tryToAdd(memory)).toBe(
-    'The store is locked by another process. Nothing was changed; what was stored before is safe. Tell the person, and try again later.',
+    'The store is locked by another process. Nothing was changed, and earlier memories are safe. Tell the user, and try again later.',
   )
   clearInterval(timer)
   expect(ticks).toBeGreaterThan(20)
@@ -115,45 +115,47 @@ test('a locked file: storing says so, searching goes on, and when the lock is go
   expect(await memory.search('lock')).toEqual(['after the lock'])
 })
 
-test('a full disk: storing says so, everything before is there, and with room it goes on', async ({ skip }) => {
+test('a full disk: storing reports it, earlier memories are there, and storing works again with free space', async ({
+  skip,
+}) => {
   const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const memory = await openMemory({ folder: disk })
-  const kept: string[] = []
-  let said = ''
-  for (let n = 0; n < 100 && said === ''; n++) {
+  const stored: string[] = []
+  let message = ''
+  for (let n = 0; n < 100 && message === ''; n++) {
     const answer = await memory.call('add_memory', { text: `note${n} ${'lorem ipsum dolor '.repeat(1000)}` })
-    if (answer.isError) said = textOf(answer)
-    else kept.push(`note${n}`)
+    if (answer.isError) message = textOf(answer)
+    else stored.push(`note${n}`)
   }
-  expect(said).toMatch(/^The store is on a full disk\. Nothing was changed/)
-  expect(kept.length).toBeGreaterThan(3)
-  for (const word of kept) expect(await memory.search(word)).toHaveLength(1)
-  expect((await memory.call('get_stats')).structuredContent.total_memories).toBe(kept.length)
+  expect(message).toMatch(/^The store is on a full disk\. Nothing was changed/)
+  expect(stored.length).toBeGreaterThan(3)
+  for (const word of stored) expect(await memory.search(word)).toHaveLength(1)
+  expect((await memory.call('get_stats')).structuredContent.total_memories).toBe(stored.length)
   enlargeDisk(disk)
   await memory.add('there is room again')
   expect(await memory.search('room')).toEqual(['there is room again'])
   await memory.close()
 })
 
-test('a damaged file is named as such, and neither paths nor inner words leave', async () => {
+test('a damaged file is reported as such, without paths or internal details', async () => {
   const first = await openMemory()
   for (let n = 0; n < 50; n++) await first.add(`note ${n} ${'many different words here '.repeat(50)}`)
   await first.close()
   const path = join(first.folder, 'memory.db')
   const file = openSync(path, 'r+')
-  // The first page stays: the file opens, and the damage is met later.
+  // The first page stays intact, so that the file opens and the damage is found later.
   for (let at = 4096; at < statSync(path).size; at += 4096) writeSync(file, Buffer.alloc(400, 0xa5), 0, 400, at)
   closeSync(file)
-  const said = await openMemory({ folder: first.folder }).then(
+  const message = await openMemory({ folder: first.folder }).then(
     async (memory) => textOf(await memory.call('search_memory', { query: 'note' })),
     (thrown: unknown) => String(thrown),
   )
-  expect(said).toMatch(/damaged/)
-  expect(said).not.toMatch(/SQLITE|SELECT|words_/)
+  expect(message).toMatch(/damaged/)
+  expect(message).not.toMatch(/SQLITE|SELECT|words_/)
 })
 
-test('a file of another program is not touched', async () => {
+test('the database of another program is not touched', async () => {
   const folder = aFolder()
   const other = new DatabaseSync(join(folder, 'memory.db'))
   other.exec('CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)')
@@ -161,15 +163,15 @@ test('a file of another program is not touched', async () => {
   await expect(openMemory({ folder })).rejects.toThrow('it is the database of another program')
 })
 
-test('PostgreSQL that goes away: clear words; killed and started again it has everything that was acknowledged', async () => {
+test('a lost PostgreSQL gives a clear message; after a kill and a restart every acknowledged memory is there', async () => {
   const postgres = await startPostgres()
   closing.push(() => postgres.stop())
-  // An embedding service is named, but Debian's PostgreSQL has no vectors: words alone, and no call waits for it.
+  // An embedding service is configured, but Debian's PostgreSQL has no vectors: search is by words, and no call waits.
   const memory = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: postgres.url, SLUICE_MEMORY_EMBEDDINGS: 'ollama' } })
   for (let n = 0; n < 20; n++) await memory.add(`note${n} in the database`)
   await postgres.kill()
   expect(await tryToAdd(memory)).toBe(
-    'The store is away. Nothing was changed; what was stored before is safe. Tell the person, and try again later.',
+    'The store is away. Nothing was changed, and earlier memories are safe. Tell the user, and try again later.',
   )
   expect(textOf(await memory.call('search_memory', { query: 'note3' }))).toMatch(/^The store is away/)
   await postgres.start()
@@ -178,7 +180,7 @@ test('PostgreSQL that goes away: clear words; killed and started again it has ev
   await memory.close()
 }, 120_000)
 
-test('PostgreSQL that cannot be reached at the start is named, without its password', async () => {
+test('an unreachable PostgreSQL is reported at the start, without its password', async () => {
   const url = 'postgresql://someone:secret@127.0.0.1:1/none'
   const thrown: unknown = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: url } }).catch((error: unknown) => error)
   expect(String(thrown)).toContain('The store is away')

@@ -1,4 +1,4 @@
-/** Relations an agent states, walked and written down. */
+/** Relations that an agent states, traversed and exported. */
 
 import { XMLParser } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ async function openFamily() {
   return { ...memory, names }
 }
 
-test('related entities come nearest first, then the surest, along relations in both directions', async () => {
+test('related entities come nearest first, then by confidence, along relations in both directions', async () => {
   const { names, text } = await openFamily()
   expect(await names({ entity_id: 'Anna', depth: 1 })).toEqual(['Ben', 'Carl'])
   expect(await names({ entity_id: 'anna' })).toEqual(['Ben', 'Carl', 'Sluice'])
@@ -38,7 +38,7 @@ test('related entities come nearest first, then the surest, along relations in b
   ])
 })
 
-test('two uncertain steps are less certain than one, and of two ways the surer one counts', async () => {
+test('two uncertain steps are less certain than one, and of two paths the better one counts', async () => {
   const { call } = await openFamily()
   await call('add_relation', { from: 'Anna', relation: 'likes', to: 'Ben', confidence: 1 })
   const { structuredContent } = await call('get_related', { entity_id: 'Anna' })
@@ -50,14 +50,14 @@ test('two uncertain steps are less certain than one, and of two ways the surer o
   )
 })
 
-test('an entity is found by its ID, and an unknown one is told so', async () => {
+test('an entity is found by its ID, and an unknown one is reported', async () => {
   const { call, names } = await openFamily()
   const { structuredContent } = await call('get_related', { entity_id: 'Anna' })
   expect(await names({ entity_id: structuredContent.entity.id, depth: 1 })).toEqual(['Ben', 'Carl'])
   expect(textOf(await call('get_related', { entity_id: 'Zoe' }))).toMatch(/^Entity not found: Zoe/)
 })
 
-test('a circle ends, and an entity related to itself is not its own relation', async () => {
+test('a cycle ends, and an entity related to itself is not its own relation', async () => {
   const { call, names } = await openMemory().then(async (memory) => ({
     ...memory,
     names: async () =>
@@ -78,7 +78,7 @@ test('the status counts entities by type', async () => {
   )
 })
 
-test('the graph is exported as JSON and as GraphML that a parser reads, whatever names hold', async () => {
+test('the graph is exported as JSON and as GraphML that a parser reads, whatever the names contain', async () => {
   const { call } = await openFamily()
   const strange = 'A & B <c> "d" \u0007 é 数'
   await call('add_relation', { from: strange, relation: 'r & s', to: 'Anna' })

@@ -1,4 +1,4 @@
-/** The server as a host runs it, on a folder of its own, with the in-memory client. */
+/** The server as a host runs it, with a temporary folder and the in-memory client. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ export interface Answer {
     readonly text?: string
     readonly resource?: { readonly text: string }
   }[]
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any field and fails where it is another
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field and fails if it differs
   readonly structuredContent: any
 }
 
@@ -33,7 +33,7 @@ export function aFolder(): string {
   return folder
 }
 
-/** Noon of a day, so that dates in tests read well. */
+/** Noon, so that dates in tests are easy to read. */
 export const noon: number = Date.parse('2026-03-01T12:00:00Z')
 
 export interface OpenedMemory {

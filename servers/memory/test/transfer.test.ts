@@ -1,4 +1,4 @@
-/** Moving memories: through the protocol in pages, through the command as files. */
+/** Moving memories: through the protocol in pages, and through the command as files. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ async function exported({ call }: OpenedMemory, more: object = {}): Promise<stri
   return lines
 }
 
-test('what is exported from one memory and imported into another is the same there', async () => {
+test('an export imported into another memory gives the same contents', async () => {
   const from = await openMemory()
   for (let n = 0; n < 450; n++)
     await from.add(`fact ${n} “quoted”\nsecond line`, {
@@ -37,12 +37,12 @@ test('what is exported from one memory and imported into another is the same the
   )
   expect(await exported(to)).toBe(lines)
   expect(await to.text('import_memories', { jsonl: lines })).toBe(
-    'Imported 0 memories and 0 relations into workspace default.\n700 were there already.',
+    'Imported 0 memories and 0 relations into workspace default.\n700 already existed.',
   )
   expect(await to.text('graph_status')).toContain('  hub: 1')
 })
 
-test('a page stays within its size, and one memory larger than that is a page of its own', async () => {
+test('a page stays within its size, and a larger memory is a page by itself', async () => {
   const memory = await openMemory()
   for (let n = 0; n < 5; n++) await memory.add(`${n} ${'x'.repeat(300_000)}`)
   await memory.add('y'.repeat(2_000_000))
@@ -52,7 +52,7 @@ test('a page stays within its size, and one memory larger than that is a page of
   expect((await exported(memory)).trimEnd().split('\n')).toHaveLength(7)
 })
 
-test('lines that are no records are left out and named; the others are taken', async () => {
+test('invalid lines are left out and reported; the others are imported', async () => {
   const { text, search } = await openMemory()
   const jsonl = [
     '{"type":"memory","text":"good one"}',
@@ -68,12 +68,12 @@ test('lines that are no records are left out and named; the others are taken', a
   expect((await text('import_memories', { jsonl })).split('\n')).toEqual([
     'Imported 2 memories and 0 relations into workspace default.',
     '6 lines were left out:',
-    'line 2: is no JSON',
+    'line 2: is not JSON',
     'line 3: text cannot be empty',
     expect.stringMatching(/^line 5: type /),
     'line 6: id is not a UUID',
     expect.stringMatching(/^line 7: to\.name /),
-    expect.stringMatching(/^line 8: metadata\.timestamp is no ISO 8601 date/),
+    expect.stringMatching(/^line 8: metadata\.timestamp is not an ISO 8601 date/),
   ])
   expect([...(await search('good'))].sort()).toEqual(['good four', 'good one'])
 })
@@ -104,7 +104,7 @@ test('the command moves a workspace through a pipe, and writes its graph', async
   ].join('\n')
   expect(await command(['import', '--workspace', 'old', '--data', first], lines)).toMatchObject({
     code: 0,
-    err: '300 memories and 1 relation imported, 0 were there already\n',
+    err: '300 memories and 1 relation imported, 0 already existed\n',
   })
   const { out } = await command(['export', '--workspace', 'old', '--data', first])
   expect(out.trimEnd().split('\n')).toHaveLength(301)
@@ -114,25 +114,25 @@ test('the command moves a workspace through a pipe, and writes its graph', async
   expect(JSON.parse((await command(['graph', '--data', second])).out).edges).toHaveLength(1)
 }, 120_000)
 
-test('a memory with U+2028 and U+2029 in it survives an export and an import through pipes', async () => {
+test('a memory with U+2028 and U+2029 survives an export and an import through pipes', async () => {
   const [first, second] = [aFolder(), aFolder()]
   const line = JSON.stringify({ type: 'memory', text: 'one\u2028two\u2029three' })
   expect(await command(['import', '--data', first], line)).toMatchObject({ code: 0 })
   const { out } = await command(['export', '--data', first], '')
   expect(await command(['import', '--data', second], out)).toMatchObject({
     code: 0,
-    err: '1 memory and 0 relations imported, 0 were there already\n',
+    err: '1 memory and 0 relations imported, 0 already existed\n',
   })
   expect((await command(['export', '--data', second], '')).out).toBe(out)
 })
 
-test('the command clears a workspace for whoever types the phrase', async () => {
+test('the command clears a workspace after the phrase was typed', async () => {
   const data = aFolder()
   await command(['import', '--data', data], '{"type":"memory","text":"a"}')
   expect(await command(['clear', '--data', data], 'yes\n')).toMatchObject({
     code: 1,
     err: expect.stringContaining(
-      'holds 1 memory. To delete everything in it, type DELETE ALL MEMORIES: sluice-memory: That was not the phrase',
+      'holds 1 memory. To delete everything in it, type DELETE ALL MEMORIES: sluice-memory: The phrase does not match',
     ),
   })
   expect((await command(['export', '--data', data])).out).toContain('"text":"a"')
@@ -140,15 +140,15 @@ test('the command clears a workspace for whoever types the phrase', async () => 
   expect((await command(['export', '--data', data])).out).toBe('')
 }, 120_000)
 
-test('the command says what is wrong and ends with 1', async () => {
+test('the command says what is wrong and exits with 1', async () => {
   const data = aFolder()
   expect(await command(['export', '--workspace', 'none', '--data', data])).toMatchObject({
     code: 1,
-    err: 'sluice-memory: There is no workspace none; there are: default\n',
+    err: 'sluice-memory: Workspace none does not exist. Existing workspaces: default\n',
   })
   expect(await command(['import', '--data', data], 'x')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('left out, line 1: is no JSON'),
+    err: expect.stringContaining('left out, line 1: is not JSON'),
   })
   expect(await command(['graph', '--format', 'png', '--data', data])).toMatchObject({
     code: 1,

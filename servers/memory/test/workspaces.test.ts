@@ -1,4 +1,4 @@
-/** Workspaces and tenants: what is in one is not in another, whoever asks and however. */
+/** Workspaces and tenants are isolated, for every caller and every tool. */
 
 import { authenticate, tenants } from 'sluice'
 import { createServer } from 'sluice/node'
@@ -26,7 +26,7 @@ test('a workspace keeps its memories, entities and statistics to itself', async 
   expect(await search('budget', there)).toEqual(['the budget is 100'])
 })
 
-test('what one connection switches to is current for it alone', async () => {
+test('the current workspace of one connection does not affect another', async () => {
   const first = await openMemory()
   const second = await first.another()
   await first.call('create_workspace', { workspace_id: 'work' })
@@ -41,7 +41,7 @@ test('what one connection switches to is current for it alone', async () => {
   )
 })
 
-test('a client without a connection names its workspace, and is told so when it tries to switch', async () => {
+test('a client without a connection names its workspace, and an attempt to switch says so', async () => {
   const { call, text, add, search } = await openMemory({ revision: '2026-07-28' })
   await call('create_workspace', { workspace_id: 'work' })
   expect(await text('set_current_workspace', { workspace_id: 'work' })).toContain('pass workspace_id with each call')
@@ -50,16 +50,16 @@ test('a client without a connection names its workspace, and is told so when it 
   expect(await search('said', { workspace_id: 'work' })).toEqual(['said at work'])
 })
 
-test('a workspace that is not there is named, with what to do', async () => {
+test('an unknown workspace is reported, with what to do', async () => {
   const { text } = await openMemory()
   for (const name of ['search_memory', 'set_current_workspace', 'delete_workspace'])
     expect(await text(name, { workspace_id: 'none', ...(name === 'search_memory' && { query: 'x' }) })).toBe(
-      'Workspace not found: none. list_workspaces shows those there are; create_workspace makes one.',
+      'Workspace not found: none. list_workspaces shows the existing ones; create_workspace creates one.',
     )
   expect(await text('create_workspace', { workspace_id: 'default' })).toBe('Workspace already exists: default')
 })
 
-test('a workspace is deleted after a warning; one that holds something only with an approval; the default one never', async () => {
+test('a workspace is deleted after a warning; one with contents needs an approval; the default one is never deleted', async () => {
   const { call, text, add, client } = await openMemory()
   await call('create_workspace', { workspace_id: 'w' })
   await call('set_current_workspace', { workspace_id: 'w' })
@@ -75,14 +75,14 @@ test('a workspace is deleted after a warning; one that holds something only with
   expect(await text('delete_workspace', { workspace_id: 'default', confirm: true })).toContain('cannot be deleted')
 })
 
-test('the workspace a client’s configuration names is there from its first use', async () => {
+test("the workspace in a client's configuration exists from its first use", async () => {
   const { add, text } = await openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'project-x' } })
   await add('x')
   expect(await text('list_workspaces')).toContain('- project-x: 1 memory, current')
   await expect(openMemory({ env: { SLUICE_MEMORY_WORKSPACE: 'no spaces' } })).rejects.toThrow('SLUICE_MEMORY_WORKSPACE')
 })
 
-test('nothing is cleared without an approval, and the phrase is asked for before anybody is bothered', async () => {
+test('clearing needs an approval, and the phrase is checked before a person is asked', async () => {
   const { client, add, search, text } = await openMemory()
   await add('kept')
   expect(await text('clear_all', { confirm_phrase: 'yes' })).toContain('must be exactly "DELETE ALL MEMORIES"')
@@ -90,7 +90,7 @@ test('nothing is cleared without an approval, and the phrase is asked for before
   expect(await search('kept')).toEqual(['kept'])
 })
 
-test('an approved clearing empties the workspace it named, once, and no other', async () => {
+test('an approved clearing empties the named workspace once, and no other', async () => {
   const { client, add, search, call, text } = await openMemory({ approvals: { approver: 'client' } })
   await call('create_workspace', { workspace_id: 'other' })
   await add('to be cleared')
@@ -121,7 +121,7 @@ test('an approval to clear one workspace does not clear the one that is current 
   expect(await search('precious')).toEqual(['precious'])
 })
 
-test('two tenants with the same words see nothing of each other, and the archive’s size is nobody’s business', async () => {
+test('two tenants with the same words see nothing of each other, nor the size of the archive', async () => {
   const clock = fakeClock()
   const opened = await open({ folder: aFolder(), env: {}, clock, logger: { info() {}, warn() {}, error() {} } })
   onTestFinished(opened.close)

@@ -1,4 +1,4 @@
-/** What goes back: a route as steps a person reads, as data, as a resource and as a picture; a failure as text and data. */
+/** Builds the answers: a route as readable steps, as data, as a resource and as a map; a failure as text and data. */
 
 import type { ToolResult } from 'sluice'
 import type { Failure } from './failure.ts'
@@ -17,11 +17,11 @@ export interface PlannedTrip {
   readonly routes: readonly Route[]
 }
 
-/** Up to here all steps are shown; above it the first and the last of them. */
+/** All steps are shown up to this number; above it, only the first and the last ones. */
 const maxSteps = 30
 const maxShownStops = 12
 
-/** The whole of it, as `route://ID` holds it. */
+/** Returns the whole route, the content of `route://ID`. */
 export const toJson = ({ id, requestId, provider, places, mode, routes }: PlannedTrip): string =>
   JSON.stringify({
     id,
@@ -33,7 +33,7 @@ export const toJson = ({ id, requestId, provider, places, mode, routes }: Planne
     routes,
   })
 
-/** `json`: what `toJson` made of it, which takes a while for a long route. */
+/** `json` is the result of `toJson`, which takes a while for a long route. */
 export function toAnswer(planned: PlannedTrip, json: string): ToolResult {
   const { id, provider, mode, routes, places, language } = planned
   return {
@@ -102,10 +102,13 @@ function stepLines(steps: readonly Step[], language: Language): readonly string[
   ]
 }
 
-/** The document's two shapes: what the user can mend, each with its field, and what only time or the operator can. */
+/**
+ * Builds the two kinds of failure in the document: those that the user can fix, each with its field, and system
+ * failures.
+ */
 export function toFailure(failures: readonly Failure[], language: Language, requestId: string): ToolResult {
   const [first] = failures
-  const said = failures.map(({ code, field, subject = '', suggestions = [] }) => {
+  const details = failures.map(({ code, field, subject = '', suggestions = [] }) => {
     const { message, hint } = texts[language][code]
     const names = suggestions.map((name) => `"${name}"`).join(', ')
     return {
@@ -117,18 +120,18 @@ export function toFailure(failures: readonly Failure[], language: Language, requ
   })
   const isUser = first === undefined || isUserCode(first.code)
   const retryAfterMs = first?.retryAfterMs
-  const lines = said.map(({ userMessage, hint, field }) => `- ${field ? `${field}: ` : ''}${userMessage} ${hint}`)
+  const lines = details.map(({ userMessage, hint, field }) => `- ${field ? `${field}: ` : ''}${userMessage} ${hint}`)
   return {
     isError: true,
     content: [
-      { type: 'text', text: [isUser && said.length > 1 ? words[language].summary : [], ...lines].flat().join('\n') },
+      { type: 'text', text: [isUser && details.length > 1 ? words[language].summary : [], ...lines].flat().join('\n') },
     ],
     structuredContent: {
       type: isUser ? 'USER_VALIDATION_ERROR' : 'SYSTEM_ERROR',
       locale: language,
       request_id: requestId,
-      summary: said[0]?.userMessage ?? '',
-      errors: said,
+      summary: details[0]?.userMessage ?? '',
+      errors: details,
       ...(retryAfterMs !== undefined && { retry_after: Math.ceil(retryAfterMs / 1000) }),
     },
   }

@@ -1,4 +1,4 @@
-/** What the tools share: the provider that plans, and the database of places and routes. */
+/** Defines what the tools share: the provider that plans, and the database of places and routes. */
 
 import type { Database } from './database.ts'
 import type { Provider } from './route.ts'

@@ -1,7 +1,7 @@
-/** Lets others run: work that has many parts pauses between them, so that no turn of the event loop is long. */
+/** Runs work in steps with pauses, so that no turn of the event loop is long. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Does the work of each item, a few at a time, and stops at the first that fails. */
+/** Processes the items, a few at a time, and stops at the first failure. */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   width: number,

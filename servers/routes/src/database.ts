@@ -1,4 +1,4 @@
-/** The server's own file: saved destinations, places found before, routes to read again. A tenant sees only its own rows. */
+/** The server's database: saved destinations, geocoded places and planned routes. A tenant sees only its own rows. */
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -16,18 +16,21 @@ export interface Destination extends Place {
   readonly savedAt: string
 }
 
-/** Every verb waits for another process's lock, by timer and for a second at most, and then throws STORAGE_UNAVAILABLE. */
+/**
+ * Every method waits for another process's lock, at most a second and without blocking, and then throws
+ * STORAGE_UNAVAILABLE.
+ */
 export interface Database {
   destinations(tenant: string): Promise<readonly Destination[]>
-  /** By its name (accents and case do not matter) or its id. */
+  /** Finds a destination by its name (without accents and case) or its id. */
   destination(tenant: string, nameOrId: string): Promise<Destination | undefined>
-  /** `'taken'` if another of that name is saved, `'full'` if the tenant has `maxDestinations`. */
+  /** Returns `'taken'` if the name is in use, and `'full'` if the tenant has `maxDestinations`. */
   save(
     tenant: string,
     destination: Omit<Destination, 'id' | 'savedAt'> & { readonly id?: string },
   ): Promise<Destination | 'taken' | 'full'>
   remove(tenant: string, id: string): Promise<boolean>
-  /** Where a name was last found, for as long as that may be trusted. */
+  /** Returns a cached geocoding result that has not expired. */
   findPlace(tenant: string, text: string): Promise<Place | undefined>
   savePlace(tenant: string, text: string, place: Place): Promise<void>
   saveRoute(tenant: string, id: string, json: string): Promise<void>
@@ -37,7 +40,7 @@ export interface Database {
   close(): void
 }
 
-/** A list of all of them is one answer. */
+/** A list of all destinations must fit into one answer. */
 export const maxDestinations = 500
 const placeTtlMs = 30 * 24 * 3600 * 1000
 const maxRoutes = 100
@@ -89,7 +92,7 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
       throw new RouteError({ code: 'STORAGE_UNAVAILABLE' }, thrown)
     }
   }
-  /** All of it or nothing: a lock is met at the beginning, before anything was written. */
+  /** Writes all or nothing: a lock is hit at the beginning, before anything was written. */
   const write = <T>(work: () => T): Promise<T> =>
     access(() => {
       sqlite.exec('BEGIN IMMEDIATE')
@@ -141,5 +144,5 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
   }
 }
 
-/** Another row has that name. */
+/** Returns whether another row has that name. */
 const isTaken = (thrown: unknown): boolean => thrown instanceof Error && /UNIQUE constraint failed/.test(thrown.message)

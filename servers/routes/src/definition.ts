@@ -1,4 +1,4 @@
-/** The server: tools, the routes and the history as resources, a prompt. */
+/** The server definition: tools, the routes and the history as resources, and a prompt. */
 
 import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
@@ -24,7 +24,7 @@ export function defineRoutes(planner: App, history: History): ServerDefinition {
       resource({
         uri: 'route://{id}',
         name: 'route',
-        description: 'A route planned before, whole: every step and the line on the map.',
+        description: 'A planned route with every step and its line on the map.',
         mimeType: 'application/json',
         list: async (_, { call }) => ({
           resources: (await database.routes(call.tenant.id)).map(({ id, at }) => ({
@@ -38,7 +38,7 @@ export function defineRoutes(planner: App, history: History): ServerDefinition {
       resource({
         uri: 'history://requests',
         name: 'history',
-        description: 'The last hundred requests: when, which tool, by which client, how they ended.',
+        description: 'The last hundred requests: time, tool, client and outcome.',
         mimeType: 'application/json',
         read: (_, { call }) => JSON.stringify(history.recent(call.tenant.id, 100)),
       }),
@@ -46,7 +46,7 @@ export function defineRoutes(planner: App, history: History): ServerDefinition {
     prompts: [
       prompt({
         name: 'plan-a-trip',
-        description: 'Plan a trip over several stops and compare the ways.',
+        description: 'Plan a trip over several stops and compare the routes.',
         input: z.object({ from: z.string(), to: z.string(), stops: z.string().optional() }),
         run: ({ from, to, stops }) =>
           `Plan a trip from ${from} to ${to}${stops ? ` by way of ${stops}` : ''}. Use calculate_route, compare travel modes and alternatives, name distances and times, and say where they are approximate.`,

@@ -1,6 +1,6 @@
 /**
- * What can go wrong, and whose turn it is: the user's, who can ask differently, or the system's, which may work again
- * later. The texts are in `messages.ts`.
+ * All failures, and which side can fix them: the user, who can ask differently, or the system, which may work later.
+ * The texts are in `messages.ts`.
  */
 
 export const userCodes = [
@@ -28,11 +28,11 @@ export type FailureCode = UserCode | SystemCode
 
 export interface Failure {
   readonly code: FailureCode
-  /** Which argument; for what the arguments have no part in, none. */
+  /** The argument that is wrong; absent if no argument is. */
   readonly field?: string
-  /** What the text names: a place, a number. */
+  /** The subject of the text: a place or a number. */
   readonly subject?: string
-  /** Names that were perhaps meant. */
+  /** Names that the user may have meant. */
   readonly suggestions?: readonly string[]
   readonly retryAfterMs?: number
 }
@@ -48,7 +48,7 @@ export class RouteError extends Error {
 
 export const isUserCode = (code: FailureCode): code is UserCode => (userCodes as readonly string[]).includes(code)
 
-/** An answer of a provider that cannot be read is the provider's failure. */
+/** Reports an unreadable answer as the provider's failure. */
 export function parseProviderAnswer<T>(read: () => T): T {
   try {
     return read()

@@ -1,7 +1,7 @@
 /**
- * Every tool call leaves a row: received, then how it ended. Writing it must never fail or hold up a call, and no row may
- * be lost: while the database cannot be written (locked, full disk) rows go to a file beside it, and from there into the
- * database when it can be written again, at the latest at the next start.
+ * Records every tool call: received, then its outcome. Recording must never fail or delay a call, and no row may be
+ * lost. While the database cannot be written (locked, full disk), rows go to a file beside it. They move into the
+ * database when it is writable again, at the latest at the next start.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -16,7 +16,7 @@ export interface HistoryRow {
   readonly id: string
   readonly tenant: string
   readonly caller: string
-  /** The id the client gave its request; clients repeat them, so it is no key. */
+  /** The id of the client's request; clients repeat ids, so it is not a key. */
   readonly requestId: string
   readonly tool: string
   readonly client: string | null
@@ -28,7 +28,7 @@ export interface HistoryRow {
 
 export interface History {
   readonly layer: Layer
-  /** The newest first. */
+  /** Returns the newest rows first. */
   recent(tenant: string, limit: number): readonly HistoryRow[]
 }
 
@@ -78,7 +78,7 @@ export function createHistory(sqlite: DatabaseSync, folder: string, clock: Clock
       logger.error({ event: 'history.lost', why: String(thrown), row: row.id })
     }
   }
-  /** All of them or none; taken up twice, after a crash in between, a row is the same row. */
+  /** Moves all rows or none; a row that is moved twice after a crash stays one row. */
   function takeUp(): void {
     const rows = readFileSync(aside, 'utf8').split('\n').flatMap(parseRow)
     sqlite.exec('BEGIN IMMEDIATE')
@@ -106,7 +106,7 @@ export function createHistory(sqlite: DatabaseSync, folder: string, clock: Clock
           end('isError' in answer && answer.isError ? 'ERROR' : 'SUCCESS')
           return answer
         } catch (thrown) {
-          // A question to the person is no error; the call comes back.
+          // An elicitation is not an error; the call comes back.
           if (!(thrown instanceof RpcError) || thrown.reason !== 'cancelled') end('ERROR')
           throw thrown
         }
@@ -127,7 +127,7 @@ const rowOf = (call: Call, clock: Clock): HistoryRow => ({
   durationMs: null,
 })
 
-/** A line cut short by a crash is all that can be wrong with the file. */
+/** Skips a line that a crash cut short, the only damage the file can have. */
 function parseRow(line: string): HistoryRow[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as HistoryRow]

@@ -1,4 +1,4 @@
-/** Routes between places, as an MCP server: `open` for hosts, `listenRequest` for programs with a pipeline of their own. */
+/** Routes between places, as an MCP server: `open` for hosts, `listenRequest` for programs with their own pipeline. */
 
 import type { HostContext, OpenServer } from 'sluice'
 import { openDatabase } from './database.ts'
@@ -20,7 +20,7 @@ export type {
 export { createListenRequest, listenRequest } from './listen-request.ts'
 export type { Place, Provider, Route, RouteQuery } from './route.ts'
 
-/** TomTom where there is a key, OSRM where there is an address, else offline. */
+/** Chooses TomTom if there is a key, OSRM if there is an address, otherwise the offline provider. */
 export function providerFrom({ env, clock }: Pick<HostContext, 'env' | 'clock'>): Provider {
   const { TOMTOM_API_KEY: key, TOMTOM_BASE_URL: baseUrl, OSRM_URL: osrmUrl } = env
   if (key)
@@ -29,9 +29,10 @@ export function providerFrom({ env, clock }: Pick<HostContext, 'env' | 'clock'>)
   return offline()
 }
 
-/** At the start, where the operator sees it, not in the first answer. */
+/** Checks an address at the start, where the operator sees the error. */
 function toAddress(variable: string, text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error(`${variable} is no http or https address`)
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new Error(`${variable} must be an http or https address`)
   return text
 }
 

@@ -1,4 +1,4 @@
-/** Where the names of places go on a map: beside their point, where they hide the least of lines and of each other. */
+/** Places the labels of a map beside their points, where they cover the least of lines and of each other. */
 
 export type MapPoint = readonly [x: number, y: number]
 
@@ -15,11 +15,11 @@ interface Box {
   readonly bottom: number
 }
 
-/** Of a letter, a line and the gap to the point, in pixels: no font can be measured here. */
+/** Estimated pixels of a letter, a line and the gap to the point, because no font can be measured here. */
 const [letter, tall, gap] = [8.6, 18, 12]
 const sampleDistance = 4
 
-/** Right, left, above, below, and the corners between; the first of equals is taken. */
+/** Right, left, above, below and the corners; the first of equal candidates wins. */
 const candidateOffsets = [
   [1, 0],
   [-1, 0],
@@ -31,7 +31,7 @@ const candidateOffsets = [
   [-1, 1],
 ] as const
 
-/** One for each point, in their order. `lines` in pixels, `size` of the whole picture. */
+/** Returns one label per point, in order. `lines` are in pixels, `size` is that of the whole map. */
 export function placeLabels(
   points: readonly { readonly at: MapPoint; readonly text: string }[],
   lines: readonly (readonly MapPoint[])[],
@@ -55,13 +55,16 @@ export function placeLabels(
       const outside = left < 4 || top < 4 || box.right > size.width - 4 || box.bottom > size.height - 40 ? 1000 : 0
       return { box, label, cost: hidden + outside + 50 * taken.filter((other) => overlap(box, other)).length }
     })
-    const best = candidates.reduce((least, each) => (each.cost < least.cost ? each : least))
+    const best = candidates.reduce((min, each) => (each.cost < min.cost ? each : min))
     taken.push(best.box)
     return best.label
   })
 }
 
-/** Lines as cells of some pixels: a route of many turns inks a cell once, and a label asks only for its own cells. */
+/**
+ * Rasterizes lines to cells of some pixels: a route of many turns marks a cell once, and a label checks only its own
+ * cells.
+ */
 const cell = 4
 const cells = 256
 

@@ -1,6 +1,7 @@
 /**
- * The block that the routing document describes: a request as text in, the parsed request for the next block out, or a
- * JSON-RPC error. It runs no tool. A thin adapter over `handle`; docs/documents.md#004 says what it does as written.
+ * The block that the routing document describes: it takes a request as text, and returns the parsed request for the
+ * next block or a JSON-RPC error. It runs no tool. A thin adapter over `handle`; docs/documents.md#004 lists what it
+ * does as written.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -11,16 +12,16 @@ import { createServer, handleText, nodeClock, stderrLogger } from 'sluice/node'
 import * as z from 'zod'
 import { version } from './package.ts'
 
-/** What the transport knows of the client that sent the text. */
+/** What the transport knows about the client that sent the text. */
 export interface ListenConnection {
   readonly client_id: string
-  /** By default the one that the request carries (`traceparent`), or a new one. */
+  /** By default the one in the request (`traceparent`), or a new one. */
   readonly trace_id?: string
-  /** By lower-case name. */
+  /** Keys are lower-case. */
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
 
-/** What the next block gets. */
+/** The input of the next block. */
 export interface ListenedRequest {
   readonly request_id: string | number
   readonly tool_name: string
@@ -45,7 +46,7 @@ export interface ListenOptions {
   readonly server?: Omit<ServerOptions, 'clock' | 'errors'>
 }
 
-/** The names of the tools: what is called must be one of them. Arguments are the next block's to check. */
+/** Creates a listener for these tool names. The next block checks the arguments. */
 export function createListenRequest(
   tools: readonly string[],
   { clock, logger, server: options }: ListenOptions,
@@ -58,9 +59,9 @@ export function createListenRequest(
     const response = JSON.parse(answer) as Partial<ListenError> & {
       readonly result?: { structuredContent?: HandedOverRequest }
     }
-    const heard = response.result?.structuredContent
-    if (!heard) return response.error ? (response as ListenError) : methodNotFound(response.id)
-    const { request_id, tool_name, arguments: args, trace } = heard
+    const listened = response.result?.structuredContent
+    if (!listened) return response.error ? (response as ListenError) : methodNotFound(response.id)
+    const { request_id, tool_name, arguments: args, trace } = listened
     logger.info({
       event: 'received',
       message: `Received request ${request_id} for tool ${tool_name} from ${client_id}`,
@@ -78,7 +79,7 @@ export function createListenRequest(
   }
 }
 
-/** What the server hands back for a call: the request itself, and the trace it belongs to. */
+/** The server's result for a call: the request itself, and the trace it belongs to. */
 interface HandedOverRequest extends Omit<ListenedRequest, 'metadata'> {
   readonly trace: string | null
 }
@@ -100,7 +101,10 @@ const toForwardingServer = (tools: readonly string[]): ServerDefinition =>
     ),
   })
 
-/** The document requires `params` of every request. MCP does not, so what lacks them is made a request without a method. */
+/**
+ * The document requires `params` in every request, and MCP does not. So a request without them is treated as one
+ * without a method.
+ */
 function withRequiredParams(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return message
   if ('params' in message && typeof message.params === 'object' && message.params !== null) return message
@@ -109,11 +113,11 @@ function withRequiredParams(message: unknown): unknown {
 }
 
 const invalidRequest = (message: string): ListenError => ({ jsonrpc: '2.0', error: { code: -32600, message } })
-/** A method of MCP other than `tools/call` has no tool to hand on. */
+/** A method of MCP other than `tools/call` has no tool to pass on. */
 const methodNotFound = (id: string | number | undefined): ListenError => ({
   jsonrpc: '2.0',
   ...(id !== undefined && { id }),
-  error: { code: -32601, message: 'Method not found: only tools/call is handed on' },
+  error: { code: -32601, message: 'Method not found: only tools/call is supported' },
 })
 
 /** The tools of this server. */
@@ -124,7 +128,7 @@ export const toolNames = [
 
 let defaultListener: ListenRequest | undefined
 
-/** Listens for this server's tools; the line on receipt goes to stderr. */
+/** Listens for this server's tools; the log line on receipt goes to stderr. */
 export const listenRequest: ListenRequest = (text, connection) => {
   defaultListener ??= createListenRequest(toolNames, { clock: nodeClock, logger: stderrLogger() })
   return defaultListener(text, connection)

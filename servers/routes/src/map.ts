@@ -1,4 +1,4 @@
-/** A route as a picture: the line, its ends and stops, the alternatives behind it, a scale. Nothing is fetched. */
+/** Draws a route as an SVG map: the line, its ends and stops, the alternatives and a scale. It fetches nothing. */
 
 import type { PlannedTrip } from './answer.ts'
 import { type MapPoint, placeLabels } from './labels.ts'
@@ -49,13 +49,13 @@ ${scaleBar(all, project)}
 
 type Projection = (point: Point) => MapPoint
 
-/** A whole address would cover the map. */
+/** Shortens a name, because a whole address would cover the map. */
 const shorten = (name: string): string => {
   const letters = [...name]
   return letters.length <= 32 ? name : `${letters.slice(0, 31).join('')}…`
 }
 
-/** Equirectangular around the middle: true enough at the size of a country, and straight to compute. */
+/** An equirectangular projection around the centre: accurate enough for a country, and simple to compute. */
 function projection(points: readonly Point[]): Projection {
   const lats = points.map(({ lat }) => lat)
   const lons = points.map(({ lon }) => lon)
@@ -71,15 +71,15 @@ function projection(points: readonly Point[]): Projection {
   return ({ lat, lon }) => [round(left + (lon - west) * squeeze * scale), round(top + (north - lat) * scale)]
 }
 
-/** A whole number of kilometres that takes up about a fifth of the width. */
+/** Draws a round number of kilometres that takes up about a fifth of the width. */
 function scaleBar(points: readonly Point[], project: Projection): string {
   const [a] = points
   if (!a) return ''
   const b = { lat: a.lat, lon: a.lon + 0.1 }
   const metresPerPixel = distanceM(a, b) / Math.max(Math.abs(project(b)[0] - project(a)[0]), 1e-6)
-  const wanted = metresPerPixel * (width / 5)
-  const power = 10 ** Math.floor(Math.log10(wanted))
-  const metres = [5, 2, 1].map((step) => step * power).find((step) => step <= wanted) ?? power
+  const targetMetres = metresPerPixel * (width / 5)
+  const power = 10 ** Math.floor(Math.log10(targetMetres))
+  const metres = [5, 2, 1].map((step) => step * power).find((step) => step <= targetMetres) ?? power
   const pixels = round(metres / metresPerPixel)
   const y = height - 20
   return `<path class="scale" d="M16 ${y - 6}v6h${pixels}v-6"/><text class="note" x="${22 + pixels}" y="${y}">${metres >= 1000 ? `${metres / 1000} km` : `${metres} m`}</text>`
@@ -91,7 +91,7 @@ const grid = (): string =>
     return `<path class="grid" d="M${at} 0V${height}M0 ${at}H${width}"/>`
   }).join('')
 
-/** Not `Math.min(...)`: a long route has more points than a call may have arguments. */
+/** `Math.min(...)` would fail: a long route has more points than a call may have arguments. */
 const minOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
 const maxOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
 const round = (value: number): number => Math.round(value * 10) / 10

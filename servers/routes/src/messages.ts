@@ -1,4 +1,4 @@
-/** Every text a person reads, in Vietnamese (as the document asks, the default) and in English. */
+/** Every text that a user reads, in Vietnamese (the default, as in the document) and in English. */
 
 import type { FailureCode } from './failure.ts'
 import type { Language, TravelMode } from './route.ts'
@@ -8,7 +8,7 @@ interface FailureText {
   readonly hint: string
 }
 
-/** `{}` stands for what the failure names. */
+/** `{}` stands for the subject of the failure. */
 export const failures: { readonly [language in Language]: { readonly [code in FailureCode]: FailureText } } = {
   vi: {
     INVALID_LOCATIONS_COUNT: {
@@ -88,7 +88,7 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
       hint: 'Give both, for instance "Hanoi" and "Ho Chi Minh City".',
     },
     INVALID_LOCATION_FORMAT: {
-      message: 'The location "{}" cannot be read.',
+      message: 'The location "{}" is invalid.',
       hint: 'Use a place name, "latitude,longitude" such as "21.03,105.85", or { "lat": 21.03, "lon": 105.85 }.',
     },
     INVALID_COORD_RANGE: {
@@ -96,57 +96,60 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
       hint: 'Latitude is -90 to 90, longitude -180 to 180; latitude comes first.',
     },
     INVALID_WAYPOINTS_RULES: {
-      message: 'The waypoints are not possible: {}.',
+      message: 'The waypoints are invalid: {}.',
       hint: 'At most 150, and no two in a row the same.',
     },
     PARAM_CONFLICT_TIME: {
       message: 'depart_at and arrive_at exclude each other, and must be times.',
       hint: 'Give one of them, in ISO 8601, such as 2026-11-16T08:00:00+07:00.',
     },
-    INVALID_MAX_ALTERNATIVES: { message: '"{}" alternatives are not possible.', hint: 'Use a whole number, 0 to 5.' },
+    INVALID_MAX_ALTERNATIVES: {
+      message: 'The number of alternatives "{}" is invalid.',
+      hint: 'Use a whole number, 0 to 5.',
+    },
     PARAM_CONFLICT_ALTERNATIVES: {
-      message: 'There are no alternatives for a route with waypoints.',
-      hint: 'Leave waypoints out, or set alternatives to 0.',
+      message: 'A route with waypoints has no alternatives.',
+      hint: 'Remove waypoints, or set alternatives to 0.',
     },
     INVALID_TRAVEL_MODE: {
-      message: 'There is no travel mode "{}".',
+      message: 'The travel mode "{}" does not exist.',
       hint: 'Use car, motorcycle, bicycle or foot.',
     },
     INVALID_POST_BODY_COMBINATION: {
       message: 'The provider "{}" cannot combine these options.',
-      hint: 'Leave depart_at and arrive_at out, or use a provider that knows times (TomTom).',
+      hint: 'Remove depart_at and arrive_at, or use a provider that supports times (TomTom).',
     },
     PLACE_NOT_FOUND: {
-      message: 'No place "{}" was found.',
+      message: 'The place "{}" was not found.',
       hint: 'Check the spelling, add the province, or use coordinates. Without TOMTOM_API_KEY only places in Vietnam are known.',
     },
     NO_ROUTE_FOUND: {
-      message: 'There is no way between these places.',
+      message: 'No route was found between these places.',
       hint: 'Check that they lie near a road, or try another travel mode.',
     },
     DESTINATION_NOT_FOUND: {
-      message: 'There is no saved destination "{}".',
+      message: 'The destination "{}" was not found.',
       hint: 'list_destinations shows the saved ones.',
     },
     DESTINATION_EXISTS: {
-      message: 'A destination named "{}" is saved already.',
+      message: 'A destination named "{}" already exists.',
       hint: 'Change it with update_destination, or choose another name.',
     },
     TOO_MANY_DESTINATIONS: {
-      message: '{} destinations are saved, which is the most there can be.',
+      message: 'The limit of {} destinations is reached.',
       hint: 'Delete some with delete_destination.',
     },
     TRAFFIC_NOT_AVAILABLE: {
-      message: 'The provider "{}" does not know the traffic.',
-      hint: 'Use calculate_route, or set TOMTOM_API_KEY for traffic.',
+      message: 'The provider "{}" has no traffic data.',
+      hint: 'Use calculate_route, or set TOMTOM_API_KEY for traffic data.',
     },
-    PROVIDER_UNAVAILABLE: { message: 'The routing service is away.', hint: 'Try again later.' },
+    PROVIDER_UNAVAILABLE: { message: 'The routing service is unavailable.', hint: 'Try again later.' },
     PROVIDER_REFUSED: {
-      message: 'The routing service refuses this server.',
-      hint: 'Its operator has to check the API key.',
+      message: 'The routing service rejected this server.',
+      hint: 'The operator must check the API key.',
     },
-    PROVIDER_BUSY: { message: 'Too many routes are asked for.', hint: 'Wait and try again.' },
-    STORAGE_UNAVAILABLE: { message: 'Nothing can be written.', hint: 'Its operator has to check the disk.' },
+    PROVIDER_BUSY: { message: 'Too many requests.', hint: 'Wait and try again.' },
+    STORAGE_UNAVAILABLE: { message: 'The database cannot be written.', hint: 'The operator must check the disk.' },
   },
 }
 
@@ -190,11 +193,11 @@ export const words: { readonly [language in Language]: Words } = {
   },
   en: {
     didYouMean: (names) => `Did you mean ${names}?`,
-    summary: 'The request is not possible yet; please mend:',
+    summary: 'The request is invalid; please fix:',
     route: 'Route',
     by: { car: 'car', motorcycle: 'motorcycle', bicycle: 'bicycle', foot: 'foot' },
     about: 'about ',
-    delay: 'Delay by traffic',
+    delay: 'Traffic delay',
     steps: 'Steps',
     left: (count) => `… ${count} steps left out, all are in the attached resource …`,
     other: 'Another route',
@@ -208,7 +211,7 @@ export const words: { readonly [language in Language]: Words } = {
   },
 }
 
-/** `vi-VN`, `EN` and the like; whatever else is English, as the document's fallback. */
+/** Maps `vi-VN`, `EN` and the like to a language; the fallback is English, as in the document. */
 export function toLanguage(text: string | undefined): Language {
   return text === undefined || /^vi\b/i.test(text) ? 'vi' : 'en'
 }
@@ -218,7 +221,7 @@ const inLocale = (locale: string) =>
     Intl.NumberFormat,
     Intl.NumberFormat,
   ]
-/** By fraction digits. Made once: a formatter takes longer to make than all else of a step. */
+/** Formatters by fraction digits. They are created once, because creating one takes longer than the rest of a step. */
 const numbers = { vi: inLocale('vi-VN'), en: inLocale('en-GB') }
 
 export function formatDistance(metres: number, language: Language): string {

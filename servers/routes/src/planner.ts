@@ -1,4 +1,7 @@
-/** From checked arguments to a planned route: names become points (saved, found before, or asked for), then the provider plans. */
+/**
+ * Turns checked arguments into a planned route: resolves names to points (saved, cached or geocoded), then asks the
+ * provider.
+ */
 
 import { randomUUID } from 'node:crypto'
 import type { ToolContext, ToolResult } from 'sluice'
@@ -12,7 +15,7 @@ import type { RouteInput, RouteStop } from './request.ts'
 import { checkRequest, formatLocation } from './request.ts'
 import type { Language, Place } from './route.ts'
 
-/** Places looked up at once. */
+/** Places looked up at the same time. */
 const maxParallelLookups = 4
 
 export async function plan(
@@ -48,7 +51,7 @@ export async function plan(
   })
 }
 
-/** A saved destination first, then what was found before, then the provider. */
+/** Looks in the saved destinations first, then in the cache, then asks the provider. */
 export async function locate(
   { provider, database }: App,
   { field, location }: RouteStop,
@@ -67,7 +70,7 @@ export async function locate(
   return found
 }
 
-/** What a `RouteError` says goes to the caller; anything else is a bug, and Sluice keeps its text inside. */
+/** Reports a `RouteError` to the caller. Anything else is a bug, and Sluice hides its text. */
 export async function withFailures(
   language: Language,
   requestId: string,

@@ -1,6 +1,6 @@
 /**
- * The arguments of a route, checked by rules a schema cannot say: which options exclude each other, which coordinates
- * exist. Every broken rule is reported, with the document's code and a hint, in the caller's language.
+ * Checks the arguments of a route by rules that a schema cannot express: options that exclude each other, coordinates
+ * in range. Every violated rule is reported with the document's code and a hint, in the caller's language.
  */
 
 import * as z from 'zod'
@@ -13,26 +13,26 @@ const location = z
   .union([z.string().max(200), z.object({ lat: z.number(), lon: z.number() })])
   .describe('A place name ("Hanoi"), a saved destination, "latitude,longitude", or { lat, lon }')
 
-/** Types only: the rules are below, so that breaking one gives its own code. */
+/** Checks types only. The rules are below, so that violating one gives its own code. */
 export const routeInput = z.object({
   origin: location.optional().describe('Where to start: a place name ("Hanoi"), "latitude,longitude" or { lat, lon }'),
   destination: location.optional().describe('Where to go: like origin, or the name of a saved destination'),
-  waypoints: z.array(location).max(1000).optional().describe('Places to pass on the way, in order, at most 150'),
+  waypoints: z.array(location).max(1000).optional().describe('Places to pass, in order, at most 150'),
   travel_mode: z
     .string()
     .max(40)
     .optional()
-    .describe(`One of ${travelModes.join(', ')}; car unless said`),
+    .describe(`One of ${travelModes.join(', ')}; car by default`),
   language: z.string().max(20).optional().describe('Language of the answer: vi (default) or en'),
-  alternatives: z.number().optional().describe('How many other routes to show, 0 to 5; 0 unless said'),
+  alternatives: z.number().optional().describe('How many alternative routes to show, 0 to 5; 0 by default'),
   depart_at: z.string().max(40).optional().describe('When to leave, ISO 8601; excludes arrive_at'),
-  arrive_at: z.string().max(40).optional().describe('When to be there, ISO 8601; excludes depart_at'),
+  arrive_at: z.string().max(40).optional().describe('When to arrive, ISO 8601; excludes depart_at'),
 })
 export type RouteInput = z.infer<typeof routeInput>
 
 export interface RouteStop {
   readonly field: string
-  /** A name to be looked up, or a point as it is. */
+  /** A name to look up, or a point. */
   readonly location: string | Point
 }
 
@@ -54,14 +54,14 @@ export function checkRequest(
   const { origin, destination, waypoints = [], travel_mode = 'car', alternatives = 0, depart_at, arrive_at } = input
   const language = toLanguage(input.language)
   const failures: Failure[] = []
-  const given = [
+  const inputs = [
     { field: 'origin', from: origin },
     ...waypoints.map((from, index) => ({ field: `waypoints.${index}`, from })),
     { field: 'destination', from: destination },
   ]
-  for (const { field, from } of given)
+  for (const { field, from } of inputs)
     if (from === undefined || from === '') failures.push({ code: 'INVALID_LOCATIONS_COUNT', field })
-  const stops = given.flatMap(({ field, from }) => {
+  const stops = inputs.flatMap(({ field, from }) => {
     if (from === undefined || from === '') return []
     const at = toLocation(from)
     if (typeof at === 'object' && 'code' in at) failures.push({ ...at, field })
@@ -107,7 +107,7 @@ export function checkRequest(
   }
 }
 
-/** What looks like numbers is meant as coordinates and must be right as such; everything else is a name. */
+/** Treats a text that looks like numbers as coordinates, which must be valid; everything else is a name. */
 export function toLocation(from: string | Point): string | Point | Failure {
   const point = typeof from === 'string' ? toPoint(from) : from
   if (point === undefined) {

@@ -1,4 +1,4 @@
-/** What is planned: points, places, routes, and what every provider of them promises. */
+/** The data types of planning: points, places, routes, and the contract of a provider. */
 
 export interface Point {
   readonly lat: number
@@ -15,15 +15,15 @@ export type TravelMode = (typeof travelModes)[number]
 
 export type Language = 'vi' | 'en'
 
-/** What a route is asked for. */
+/** The query for a route. */
 export interface RouteQuery {
   /** Origin, waypoints, destination: at least two. */
   readonly places: readonly Place[]
   readonly mode: TravelMode
   readonly language: Language
-  /** How many other routes, 0 to 5. */
+  /** The number of alternative routes, 0 to 5. */
   readonly alternatives: number
-  /** ISO 8601; at most one of the two. */
+  /** ISO 8601; at most one of the two is set. */
   readonly departAt?: string
   readonly arriveAt?: string
   readonly traffic: boolean
@@ -41,33 +41,33 @@ export interface TrafficSection {
   readonly delayS: number
 }
 
-/** A way from the first place to the last. */
+/** A route from the first place to the last. */
 export interface Route {
   readonly distanceM: number
   readonly durationS: number
   /** The line on the map, from the first place to the last. */
   readonly line: readonly Point[]
   readonly steps: readonly Step[]
-  /** Where the provider knows the traffic. */
+  /** Set if the provider has traffic data. */
   readonly traffic?: { readonly delayS: number; readonly sections: readonly TrafficSection[] }
 }
 
-/** Where routes come from. Whatever goes wrong is thrown as a `RouteError`. */
+/** A source of routes. Every failure is thrown as a `RouteError`. */
 export interface Provider {
   readonly name: 'offline' | 'osrm' | 'tomtom'
-  /** True where distances are computed, not measured: then every answer says so. */
+  /** True if distances are computed, not measured; then every answer says so. */
   readonly approximate: boolean
   readonly hasTraffic: boolean
-  /** The best route first. */
+  /** Returns the best route first. */
   route(query: RouteQuery, signal: AbortSignal): Promise<readonly Route[]>
-  /** The best match first; none where nothing fits. */
+  /** Returns the best match first; empty if nothing matches. */
   geocode(text: string, language: Language, signal: AbortSignal): Promise<readonly Place[]>
 }
 
-/** A picture shows no more, and the answer holds each line twice. */
+/** A map shows no more detail, and the answer contains each line twice. */
 const maxLinePoints = 5000
 
-/** Every so many points of a long line, always with its first and its last. */
+/** Samples a long line evenly, always with its first and its last point. */
 export function toLine<T>(points: readonly T[], toPoint: (point: T) => Point): readonly Point[] {
   const step = Math.max(1, Math.ceil(points.length / maxLinePoints))
   return points.flatMap((point, at) => (at % step === 0 || at === points.length - 1 ? [toPoint(point)] : []))

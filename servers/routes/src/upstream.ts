@@ -1,7 +1,7 @@
 /**
- * Calls to a provider on the network: a deadline for each try, three retries with jitter, a circuit breaker, and a rate,
- * so that neither a slow provider nor a busy client takes the server with it. The key is in the URL there, so no URL is
- * ever logged or thrown.
+ * Calls a provider over the network with a deadline per attempt, three retries with jitter, a circuit breaker and a
+ * rate limit. So neither a slow provider nor a busy client takes the server down. The URL contains the key, so no URL
+ * is ever logged or thrown.
  */
 
 import {
@@ -18,12 +18,12 @@ import { memoryStore } from 'sluice'
 import { RouteError } from './failure.ts'
 
 export interface UpstreamOptions {
-  /** For one try. */
+  /** The deadline of one attempt. */
   readonly deadlineMs?: number
   readonly retries?: number
-  /** The first wait between tries; it doubles, with jitter. */
+  /** The first pause between attempts; it doubles, with jitter. */
   readonly backoffMs?: number
-  /** After ten failures in a row the provider is left alone this long. */
+  /** After ten consecutive failures the provider is not called for this long. */
   readonly breakMs?: number
   /** Requests per second to the provider, over all callers. */
   readonly perSecond?: number
@@ -35,11 +35,11 @@ export interface UpstreamResponse {
 }
 
 export interface Upstream {
-  /** Answers of 2xx and 4xx; the provider decides what a 4xx means. */
+  /** Returns answers with 2xx and 4xx; the provider decides what a 4xx means. */
   get(url: URL, signal: AbortSignal): Promise<UpstreamResponse>
 }
 
-/** Worth another try: the same request may succeed. */
+/** A retry of the same request may succeed. */
 class TransientError extends Error {
   readonly retryAfterMs: number | undefined
   constructor(message: string, retryAfterMs?: number) {
@@ -48,17 +48,17 @@ class TransientError extends Error {
   }
 }
 
-/** More than any route. A larger answer would take too long to parse in one turn. */
+/** More than any route needs. A larger answer would take too long to parse in one turn. */
 const maxBytes = 6 * 1024 * 1024
 
-/** Requests that may wait for the rate: ten seconds' worth. A caller that would wait longer is told to come back. */
+/** Requests may wait for the rate limit up to ten seconds; beyond that, callers are told to retry later. */
 const maxWaitS = 10
 
-/** The clock is the rate's: what times out waits for the network, in its time. */
+/** The clock is for the rate limit only; deadlines wait for the network in real time. */
 export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Upstream {
   const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, breakMs = 120_000, perSecond = 10 } = options
-  // Only the provider's own failures count. A caller that cancels says nothing about the provider, so a caller's
-  // cancellation is neither retried nor counted by the breaker, which would otherwise shut everybody out.
+  // Only the provider's own failures count. A cancellation says nothing about the provider, so it is neither retried
+  // nor counted. Otherwise cancelling callers would open the breaker for all others.
   const isPassing = handleType(TransientError)
   const policy = wrap(
     retry(isPassing, {
@@ -87,7 +87,7 @@ export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Ups
   }
 }
 
-/** Resolves when the next request may go out, in the order they asked. */
+/** Resolves when the next request may be sent, in order of arrival. */
 function createRate(clock: Clock, perSecond: number): (signal: AbortSignal) => Promise<void> {
   const buckets = memoryStore(clock)
   const maxWaiting = perSecond * maxWaitS
@@ -106,9 +106,9 @@ function createRate(clock: Clock, perSecond: number): (signal: AbortSignal) => P
     if (waiting >= maxWaiting)
       throw new RouteError({ code: 'PROVIDER_BUSY', retryAfterMs: (waiting / perSecond) * 1000 })
     waiting++
-    const mine = last.then(() => pass(signal)).finally(() => waiting--)
-    last = mine.catch(() => {})
-    return mine
+    const turn = last.then(() => pass(signal)).finally(() => waiting--)
+    last = turn.catch(() => {})
+    return turn
   }
 }
 
@@ -127,7 +127,7 @@ const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
 async function read(url: URL, caller: AbortSignal, deadlineMs: number): Promise<UpstreamResponse> {
   const signal = AbortSignal.any([caller, AbortSignal.timeout(deadlineMs)])
   try {
-    // An error of `fetch` names the URL, and with it the key, so none is passed on as a cause.
+    // An error of `fetch` contains the URL, and with it the key, so none is passed on as a cause.
     const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'error' })
     if (response.status === 429) throw new TransientError('the provider is busy', retryAfterMs(response))
     if (response.status >= 500) throw new TransientError(`the provider answered ${response.status}`)
@@ -139,8 +139,8 @@ async function read(url: URL, caller: AbortSignal, deadlineMs: number): Promise<
       signal.aborted
         ? 'the provider did not answer in time'
         : thrown instanceof SyntaxError
-          ? 'the provider answered something that is not JSON'
-          : 'the provider cannot be reached, or broke off',
+          ? "the provider's answer is not JSON"
+          : 'the provider cannot be reached, or the connection was lost',
     )
   }
 }
@@ -150,7 +150,7 @@ async function textOf(response: Response): Promise<string> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > maxBytes) throw new TransientError('the provider answered too much')
+    if (size > maxBytes) throw new TransientError("the provider's answer is too large")
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

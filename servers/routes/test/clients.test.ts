@@ -1,4 +1,4 @@
-/** As people use it: the binary, over stdio and HTTP, with the official client. */
+/** The binary over stdio and HTTP, with the official client. */
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { expect, test } from 'vitest'

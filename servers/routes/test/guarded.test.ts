@@ -1,6 +1,6 @@
 /**
- * Behind keys and a gate, over HTTP: the document's codes for who may not, who asks too often, and a server that is full.
- * They are those of the earlier revisions; 2026-07-28 keeps them for itself.
+ * With keys and admission control over HTTP: the document's codes for a forbidden caller, too many requests and a full
+ * server. They are those of the earlier revisions; 2026-07-28 reserves them.
  */
 
 import { apiKeys, authenticate, memoryStore, rateLimit } from 'sluice'
@@ -17,7 +17,7 @@ interface HttpAnswer {
   readonly body: unknown
 }
 
-/** A server whose provider answers when it is told to. */
+/** Serves with a provider that answers on command. */
 async function serve() {
   const clock = fakeClock(Date.parse('2026-11-16T12:00:00Z'))
   const release = Promise.withResolvers<void>()
@@ -60,7 +60,7 @@ async function serve() {
   return { call, asked: asked.promise, release: () => release.resolve() }
 }
 
-test('without a key, or with a wrong one: −32001', async () => {
+test('without a key, or with an invalid one: −32001', async () => {
   const { call } = await serve()
   for (const key of ['', `sk_${'0'.repeat(48)}`])
     expect(await call('geocode_address', { address: 'Huế' }, key)).toMatchObject({
@@ -70,7 +70,7 @@ test('without a key, or with a wrong one: −32001', async () => {
   expect(await call('geocode_address', { address: 'Huế' })).toMatchObject({ status: 200 })
 })
 
-test('a server that is full: −32000, and when to come back', async () => {
+test('a full server: −32000, and when to retry', async () => {
   const { call, asked, release } = await serve()
   const first = call('calculate_route', { origin: 'Hanoi', destination: 'Ho Chi Minh City' })
   await asked
@@ -81,7 +81,7 @@ test('a server that is full: −32000, and when to come back', async () => {
   expect(await first).toMatchObject({ status: 200, body: { id: 'req-123', result: { isError: false } } })
 })
 
-test('who asks too often: −32000 with the time until the next', async () => {
+test('too many requests: −32000 with the time until the next', async () => {
   const { call } = await serve()
   for (let n = 0; n < 2; n++) await call('geocode_address', { address: 'Huế' })
   expect(await call('geocode_address', { address: 'Huế' })).toMatchObject({

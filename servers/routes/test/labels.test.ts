@@ -5,7 +5,7 @@ import { placeLabels } from '../src/labels.ts'
 const size = { width: 640, height: 640 }
 const place = (at: MapPoint, line: readonly MapPoint[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size)[0]
 
-test('a name stands on the right of its place, unless the line goes there', () => {
+test('a label is to the right of its place, except if the line is there', () => {
   const at = [300, 300] as const
   expect(place(at, [])).toMatchObject({ anchor: 'start' })
   expect(place(at, [at, [500, 300]])).toMatchObject({ anchor: 'end' })
@@ -15,7 +15,7 @@ test('a name stands on the right of its place, unless the line goes there', () =
   expect(above?.y).toBeLessThan(290)
 })
 
-test('a name stays in the picture, and off the scale below it', () => {
+test('a label stays within the map, and off the scale below it', () => {
   expect(place([630, 300], [])).toMatchObject({ anchor: 'end' })
   expect(
     place(
@@ -29,7 +29,7 @@ test('a name stays in the picture, and off the scale below it', () => {
   expect(place([300, 600], [])?.y).toBeLessThan(610)
 })
 
-test('two places beside each other do not hide each other’s names', () => {
+test('the labels of two neighbouring places do not overlap', () => {
   const points = [
     { at: [300, 300] as const, text: 'Huế' },
     { at: [312, 304] as const, text: 'Đà Nẵng' },
@@ -39,7 +39,7 @@ test('two places beside each other do not hide each other’s names', () => {
   expect(second).toMatchObject({ anchor: 'start' })
 })
 
-test('a line of very many points is looked at in pixels', () => {
+test('a line of very many points is rasterized once', () => {
   const line = Array.from({ length: 300_000 }, (_, n): MapPoint => [300 + (n % 300) / 1000, 300 + n / 1000])
   const places = Array.from({ length: 150 }, (_, n) => ({ at: [300, 300 + 2 * n] as const, text: `Stop ${n}` }))
   expect(placeLabels(places, [line], size)).toHaveLength(150)

@@ -5,7 +5,7 @@ import { open } from '../src/index.ts'
 import { fold } from '../src/offline/places.ts'
 import { aFolder, codesOf, openRoutes, textOf } from './server.fixture.ts'
 
-/** Kilometres by road, as road maps give them. */
+/** Road distances in kilometres, from road maps. */
 const known = [
   ['Hanoi', 'Ho Chi Minh City', 1710],
   ['Hanoi', 'Haiphong', 120],
@@ -35,7 +35,7 @@ test.each(known)(
   },
 )
 
-test('the cities are read when the server starts, so that the first call does not wait for them', async () => {
+test('the cities are read at the start, so that the first call does not wait for them', async () => {
   const reading = once(process, 'worker')
   const logger = { info() {}, warn() {}, error() {} }
   const { close } = await open({ folder: aFolder(), env: {}, clock: fakeClock(), logger })
@@ -57,13 +57,13 @@ describe('places by name', () => {
     expect(fold('Ðông Hà')).toBe(fold('đông hà'))
     expect(fold('TP. Hồ Chí Minh')).toBe(fold('Ho Chi Minh City'))
   })
-  test('what is mistyped is not guessed: the answer asks whether another name was meant', async () => {
+  test('a mistyped name is not guessed: the answer suggests other names', async () => {
     const { call } = await openRoutes()
     const answer = await call('calculate_route', { origin: 'Hanoii', destination: 'Huế', language: 'en' })
     expect(codesOf(answer)).toEqual(['PLACE_NOT_FOUND'])
     expect(textOf(answer)).toContain('Did you mean "Hà Nội"?')
   })
-  test('a place nobody knows, and one far from every road', async () => {
+  test('an unknown place, and one far from every road', async () => {
     const { call } = await openRoutes()
     expect(codesOf(await call('geocode_address', { address: 'Xyzzyqqq' }))).toEqual(['PLACE_NOT_FOUND'])
     expect(codesOf(await call('calculate_route', { origin: 'Hanoi', destination: '48.85,2.35' }))).toEqual([
@@ -72,7 +72,7 @@ describe('places by name', () => {
   })
 })
 
-test('expressways are for cars: a motorcycle goes by the national roads and takes longer', async () => {
+test('expressways are for cars: a motorcycle takes the national roads and needs longer', async () => {
   const { call } = await openRoutes()
   const by = async (travel_mode: string): Promise<string> =>
     textOf(await call('calculate_route', { origin: 'Hanoi', destination: 'Vinh', travel_mode, language: 'en' }))
@@ -80,7 +80,7 @@ test('expressways are for cars: a motorcycle goes by the national roads and take
   expect(await by('motorcycle')).not.toContain('CT.')
 })
 
-test('alternatives are other ways, none quicker than the first', async () => {
+test('alternatives are different routes, none faster than the first', async () => {
   const { call } = await openRoutes()
   const answer = await call('calculate_route', { origin: 'Hanoi', destination: 'Da Nang', alternatives: 3 })
   const routes = answer.structuredContent?.['routes'] as readonly { duration_s: number }[]
@@ -89,7 +89,7 @@ test('alternatives are other ways, none quicker than the first', async () => {
   expect(times).toEqual([...times].sort((a, b) => a - b))
 })
 
-test('waypoints are passed in their order', async () => {
+test('waypoints are passed in order', async () => {
   const { call } = await openRoutes()
   const answer = await call('calculate_route', {
     origin: 'Hanoi',
@@ -100,7 +100,7 @@ test('waypoints are passed in their order', async () => {
   expect(textOf(answer)).toContain('Hà Nội → Vinh → Huế → Đà Nẵng')
 })
 
-test('next door there are no main roads to follow', async () => {
+test('neighbouring places are not connected by main roads', async () => {
   const { call } = await openRoutes()
   const answer = await call('calculate_route', {
     origin: '21.03,105.85',
@@ -111,7 +111,7 @@ test('next door there are no main roads to follow', async () => {
   expect(textOf(answer)).toContain('Take local roads')
 })
 
-test('the answer is steps, the whole route as a resource, and a picture', async () => {
+test('the answer has steps, the whole route as a resource, and a map', async () => {
   const { call, client, folder } = await openRoutes({ folder: aFolder() })
   expect(folder).not.toBe('')
   const answer = await call('calculate_route', { origin: 'Hanoi', destination: 'Hue' })

@@ -1,4 +1,4 @@
-/** Local doubles of the two routing services, speaking the JSON their documentation shows, faults included. */
+/** Local doubles of the two routing services, with the JSON of their documentation, including failures. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 
 export interface Double {
   readonly url: string
-  /** What was asked, in order: path and query. */
+  /** The requests in order: path and query. */
   readonly requests: URL[]
-  /** The next answers; without any the double answers well. */
+  /** The next answers; by default the double answers correctly. */
   readonly faults: Fault[]
   close(): Promise<void>
 }
-/** `hang` keeps the connection open and says nothing; `cut` breaks off in the middle of the body. */
+/** `hang` keeps the connection open without an answer; `cut` closes it in the middle of the body. */
 export type Fault =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
   | 'hang'

@@ -26,7 +26,7 @@ async function opened(which: 'osrm' | 'tomtom', options: UpstreamOptions = quick
 }
 const each = ['osrm', 'tomtom'] as const
 
-test('OSRM: its route as steps, measured, with places by name from the offline list', async () => {
+test('OSRM: its route as steps, measured, with place names from the offline list', async () => {
   const { call, double } = await opened('osrm')
   const answer = await call('calculate_route', { ...there, alternatives: 2, travel_mode: 'bicycle' })
   expect(textOf(answer)).toMatch(/101 km|102 km/)
@@ -41,10 +41,10 @@ test('OSRM: its route as steps, measured, with places by name from the offline l
   })
 })
 
-test('TomTom: places, route and traffic by its own words', async () => {
+test('TomTom: its places, route and traffic', async () => {
   const { call, double } = await opened('tomtom')
   const answer = await call('get_route_with_traffic', { ...there, depart_at: '2026-11-16T08:00:00+07:00' })
-  expect(textOf(answer)).toContain('Delay by traffic: 9 min')
+  expect(textOf(answer)).toContain('Traffic delay: 9 min')
   expect(textOf(answer)).toContain('1. Leave from Huế (100 km, 1 h 35 min)')
   expect(double.requests.map(({ pathname }) => decodeURIComponent(pathname))).toEqual(
     expect.arrayContaining([
@@ -61,14 +61,14 @@ test('TomTom: places, route and traffic by its own words', async () => {
   })
 })
 
-test('a name found once is not asked for again', async () => {
+test('a name is geocoded once', async () => {
   const { call, double } = await opened('tomtom')
   await call('calculate_route', there)
   await call('calculate_route', there)
   expect(double.requests.filter(({ pathname }) => pathname.startsWith('/search/'))).toHaveLength(2)
 })
 
-test.each(each)('%s: a passing fault is tried again and the caller sees nothing of it', async (which) => {
+test.each(each)('%s: a temporary failure is retried, and the caller does not notice it', async (which) => {
   for (const fault of [{ status: 503 }, { status: 500 }, 'cut', 'hang'] as const) {
     const { call, double } = await opened(which, fault === 'hang' ? { ...quick, deadlineMs: 500 } : quick)
     double.faults.push(fault)
@@ -77,34 +77,31 @@ test.each(each)('%s: a passing fault is tried again and the caller sees nothing 
   }
 })
 
-test.each(each)(
-  '%s: a fault that stays is the system’s, with when to try again, and without the key',
-  async (which) => {
-    const { call, double, lines } = await opened(which)
-    double.faults.push(...Array.from({ length: 8 }, () => ({ status: 503, body: { error: `bad ${key}` } })))
-    const answer = await call('calculate_route', there)
-    expect(answer).toMatchObject({
-      isError: true,
-      structuredContent: { type: 'SYSTEM_ERROR', errors: [{ code: 'PROVIDER_UNAVAILABLE' }], retry_after: 120 },
-    })
-    expect(JSON.stringify([answer, lines])).not.toContain(key)
-  },
-)
+test.each(each)('%s: a lasting failure is a system error, with when to retry, and without the key', async (which) => {
+  const { call, double, lines } = await opened(which)
+  double.faults.push(...Array.from({ length: 8 }, () => ({ status: 503, body: { error: `bad ${key}` } })))
+  const answer = await call('calculate_route', there)
+  expect(answer).toMatchObject({
+    isError: true,
+    structuredContent: { type: 'SYSTEM_ERROR', errors: [{ code: 'PROVIDER_UNAVAILABLE' }], retry_after: 120 },
+  })
+  expect(JSON.stringify([answer, lines])).not.toContain(key)
+})
 
-test('an answer in another shape is the system’s fault, not the user’s', async () => {
+test('an answer in another format is a system error, not a user error', async () => {
   const { call, double } = await opened('osrm')
   double.faults.push({ status: 200, body: { routes: 'many' } })
   expect(codesOf(await call('calculate_route', there))).toEqual(['PROVIDER_UNAVAILABLE'])
 })
 
-test('ten failures in a row, and the provider is left alone', async () => {
+test('after ten consecutive failures the provider is not called', async () => {
   const { call, double } = await opened('osrm', { ...quick, retries: 0 })
   double.faults.push(...Array.from({ length: 20 }, () => ({ status: 500 })))
   for (let i = 0; i < 12; i++) await call('calculate_route', there)
   expect(double.requests).toHaveLength(10)
 })
 
-test('a refused key is the operator’s business, and nobody else’s', async () => {
+test("a rejected key is reported as the operator's task", async () => {
   const { call, double } = await opened('tomtom')
   double.faults.push(
     { status: 403, body: { error: `key ${key} is bad` } },
@@ -115,7 +112,7 @@ test('a refused key is the operator’s business, and nobody else’s', async ()
   expect(JSON.stringify(answer)).not.toContain(key)
 })
 
-test('too many requests: the caller hears when to come back', async () => {
+test('too many requests: the caller is told when to retry', async () => {
   const { call, double } = await opened('osrm', { ...quick, retries: 0 })
   double.faults.push({ status: 429, headers: { 'retry-after': '7' } })
   expect((await call('calculate_route', there)).structuredContent).toMatchObject({
@@ -124,7 +121,7 @@ test('too many requests: the caller hears when to come back', async () => {
   })
 })
 
-test('our own rate to the provider is kept, over all callers: the others wait their turn', async () => {
+test('our own rate limit to the provider holds over all callers: the others wait', async () => {
   const { call, double } = await opened('osrm', { ...quick, perSecond: 2 })
   const answers = Promise.all(Array.from({ length: 5 }, () => call('calculate_route', there)))
   await expect.poll(() => double.requests.length).toBe(2)
@@ -135,7 +132,7 @@ test('our own rate to the provider is kept, over all callers: the others wait th
   expect(double.requests).toHaveLength(5)
 })
 
-test('eleven new place names in one route wait for the rate instead of failing', async () => {
+test('eleven new place names in one route wait for the rate limit instead of failing', async () => {
   const { call, double } = await opened('tomtom', { ...quick, perSecond: 10 })
   const waypoints = Array.from({ length: 9 }, (_, n) => `Stop ${n}`)
   const answer = call('calculate_route', { ...there, waypoints })
@@ -145,7 +142,7 @@ test('eleven new place names in one route wait for the rate instead of failing',
   expect(double.requests).toHaveLength(12)
 })
 
-test('more requests than ten seconds of the rate hold are told when to come back', async () => {
+test('more requests than ten seconds of the rate limit are told when to retry', async () => {
   const double = await osrmDouble()
   onTestFinished(() => double.close())
   const upstream = createUpstream(clock, { ...quick, perSecond: 1 })
@@ -178,7 +175,7 @@ test('callers that cancel do not open the circuit breaker for the others', async
   expect(await upstream.get(new URL(double.url), new AbortController().signal)).toMatchObject({ status: 200 })
 })
 
-test('no route and no place are the user’s, from either provider', async () => {
+test('a missing route and an unknown place are user errors, with either provider', async () => {
   const osrmSide = await opened('osrm')
   osrmSide.double.faults.push({ status: 400, body: { code: 'NoRoute', message: 'Impossible route between points' } })
   expect(codesOf(await osrmSide.call('calculate_route', there))).toEqual(['NO_ROUTE_FOUND'])
@@ -196,7 +193,7 @@ test('no route and no place are the user’s, from either provider', async () =>
   expect(codesOf(await tomtomSide.call('calculate_route', there))).toEqual(['NO_ROUTE_FOUND'])
 })
 
-test('more than thirty steps: the first and the last are shown, all are in the resource', async () => {
+test('of more than thirty steps the first and the last are shown, all are in the resource', async () => {
   const steps = Array.from({ length: 80 }, (_, i) => ({ text: `step ${i + 1}`, distanceM: 10, durationS: 10 }))
   const provider: Provider = {
     ...{ name: 'offline', approximate: true, hasTraffic: false, geocode: places.geocode },
@@ -212,10 +209,10 @@ test('more than thirty steps: the first and the last are shown, all are in the r
   expect(JSON.stringify(answer.content[1])).toContain('step 40')
 })
 
-test('an address that is none is named at the start', () => {
+test('an invalid address is reported at the start', () => {
   const from = (env: Record<string, string>): Provider => providerFrom({ env, clock })
-  expect(() => from({ OSRM_URL: 'localhost:5000' })).toThrow('OSRM_URL is no http or https address')
-  expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL is no http')
+  expect(() => from({ OSRM_URL: 'localhost:5000' })).toThrow('OSRM_URL must be an http or https address')
+  expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL must be an http')
   expect(from({ OSRM_URL: 'http://127.0.0.1:5000' }).name).toBe('osrm')
   expect(from({ OSRM_URL: '', TOMTOM_API_KEY: '' }).name).toBe('offline')
 })

@@ -6,7 +6,7 @@ import { codesOf, openRoutes, textOf } from './server.fixture.ts'
 
 const there = { origin: 'Hanoi', destination: 'Hue' }
 
-describe('what breaks a rule gets its code, its field and a hint, in the language asked for', () => {
+describe('a violated rule gets its code, its field and a hint, in the requested language', () => {
   test.each([
     [{ origin: 'Hanoi' }, 'INVALID_LOCATIONS_COUNT', 'destination'],
     [{ ...there, origin: '' }, 'INVALID_LOCATIONS_COUNT', 'origin'],
@@ -46,7 +46,7 @@ describe('what breaks a rule gets its code, its field and a hint, in the languag
   })
 })
 
-test('every broken rule is told at once, in Vietnamese unless said', async () => {
+test('all violated rules are reported at once, by default in Vietnamese', async () => {
   const { call } = await openRoutes()
   const answer = await call('calculate_route', { origin: '99,0', travel_mode: 'boat', alternatives: 9 })
   expect(codesOf(answer)).toEqual([
@@ -58,14 +58,14 @@ test('every broken rule is told at once, in Vietnamese unless said', async () =>
   expect(textOf(answer)).toContain('vui lòng sửa')
 })
 
-test('traffic is refused where the provider does not know it, with what to do', async () => {
+test('traffic is refused if the provider has no traffic data, with what to do', async () => {
   const { call } = await openRoutes()
   const answer = await call('get_route_with_traffic', { ...there, language: 'en' })
   expect(codesOf(answer)).toEqual(['TRAFFIC_NOT_AVAILABLE'])
   expect(textOf(answer)).toContain('TOMTOM_API_KEY')
 })
 
-test('whatever the arguments, they are either a request or failures with known codes', () => {
+test('any arguments give either a request or failures with known codes', () => {
   const provider = { name: 'offline', hasTraffic: false } as const
   const location = fc.option(fc.oneof(fc.string(), fc.record({ lat: fc.double(), lon: fc.double() })), {
     nil: undefined,

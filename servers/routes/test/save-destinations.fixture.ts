@@ -1,4 +1,6 @@
-/** Saves destinations in a folder that another process uses, and counts the calls that failed. Started by `storage.test.ts`. */
+/**
+ * Saves destinations in a folder that another process uses, and counts the failed calls. Started by `storage.test.ts`.
+ */
 
 import { createServer, nodeClock } from 'sluice/node'
 import { customLayer, log } from 'sluice/plugins'

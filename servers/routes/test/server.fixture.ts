@@ -1,4 +1,4 @@
-/** The server as a host runs it, on a folder of its own, with the in-memory client. */
+/** The server as a host runs it, with a temporary folder and the in-memory client. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What the server keeps: destinations and history, per tenant, through faults of the disk. */
+/** The stored data: destinations and history, per tenant, through disk failures. */
 
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ test('destinations outlive the process', async () => {
   expect(await second.database.destinations('default')).toMatchObject([{ name: 'home' }])
 })
 
-test('tenants do not see each other’s destinations, places and routes', async () => {
+test("tenants do not see each other's destinations, places and routes", async () => {
   const { database } = await openRoutes()
   await database.save('a', { name: 'home', address: 'x', lat: 1, lon: 2 })
   await database.savePlace('a', 'x', { name: 'X', lat: 1, lon: 2 })
@@ -45,7 +45,7 @@ test('tenants do not see each other’s destinations, places and routes', async 
   expect(await database.remove('b', id)).toBe(false)
 })
 
-test('every call leaves a row with its id, tool, client, trace and how it ended', async () => {
+test('every call leaves a row with its id, tool, client, trace and outcome', async () => {
   const { client, history } = await openRoutes()
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const ask = (args: object): Promise<unknown> =>
@@ -67,7 +67,7 @@ test('every call leaves a row with its id, tool, client, trace and how it ended'
   expect(JSON.stringify(history.recent('default', 10))).not.toContain('Hanoi')
 })
 
-test('while the database is locked calls are served, and their rows come into it later', async () => {
+test('while the database is locked, calls are served and their rows are added later', async () => {
   const { call, history, folder, lines } = await openRoutes()
   const other = new DatabaseSync(join(folder, 'routes.db'))
   other.exec('BEGIN IMMEDIATE')
@@ -83,7 +83,7 @@ test('while the database is locked calls are served, and their rows come into it
   expect(existsSync(waiting)).toBe(false)
 })
 
-test('a destination that cannot be written is refused, not lost in silence', async () => {
+test('a destination that cannot be written is refused, not silently lost', async () => {
   const { call, folder } = await openRoutes()
   const other = new DatabaseSync(join(folder, 'routes.db'))
   other.exec('BEGIN IMMEDIATE')
@@ -95,7 +95,7 @@ test('a destination that cannot be written is refused, not lost in silence', asy
   })
 })
 
-test('a lock of another process that is let go soon is waited for', async () => {
+test('a short lock of another process is waited for', async () => {
   const { call, folder } = await openRoutes()
   const other = new DatabaseSync(join(folder, 'routes.db'))
   other.exec('BEGIN IMMEDIATE')
@@ -114,7 +114,7 @@ test('two processes on one folder: no call of either fails', { timeout: 120_000 
   expect(counts.map(({ stdout }) => stdout)).toEqual(['150 saved, 0 failed\n', '150 saved, 0 failed\n'])
 })
 
-test('a tenant saves as many destinations as one answer can list', async () => {
+test('a tenant can save as many destinations as one answer can list', async () => {
   const { database, call } = await openRoutes()
   for (let n = 0; n < maxDestinations; n++)
     await database.save('default', { name: `place ${n}`, address: 'x', lat: 1, lon: 2 })

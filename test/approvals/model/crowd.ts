@@ -1,4 +1,4 @@
-/** Many do something with one ticket at once, in every order that a store allows: it is spent once, or never. */
+/** Many concurrent operations on one ticket, in every order that a store allows: it is spent once, or never. */
 
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { observedIn, operator, requestIn, startProcess } from './world.ts'
 
 export interface Crowd {
   readonly members: readonly Member[]
-  /** Which of the accesses that wait comes next. */
+  /** Which waiting access comes next. */
   readonly order: readonly number[]
   /** Whether the ticket is approved before they begin. */
   readonly approved: boolean
@@ -55,7 +55,7 @@ export async function playCrowd(world: ModelWorld, { members, order, approved }:
       if (outcome === 'done' && (does === 'approve' || does === 'deny' || does === 'withdraw')) counted[does]++
     }),
   )
-  // Whoever comes later, when every claim that was left behind is in doubt.
+  // A later call, when every abandoned claim is in doubt.
   await world.clock.advance(31_000)
   await first.call(0)
   const said = JSON.stringify(counted)
@@ -63,11 +63,11 @@ export async function playCrowd(world: ModelWorld, { members, order, approved }:
   if (counted.deny > 0 && counted.approve > 0) throw new Error(`It was approved and denied: ${said}`)
   if (counted.deny + counted.withdraw > 0 && world.ran.length > 0) throw new Error(`It was denied, and ran: ${said}`)
   const mayBeApproved = approved || members.some(({ does }) => does === 'approve')
-  if (!mayBeApproved && world.ran.length > 0) throw new Error('It ran, and nobody approved it')
+  if (!mayBeApproved && world.ran.length > 0) throw new Error('It ran without an approval')
   await Promise.all([first, ...processes].map((process) => process.close()))
 }
 
-/** Several processes ask for the same call at once: all are told of the same ticket, which can be approved and runs. */
+/** Several processes make the same call concurrently: all get the same ticket, which can be approved and runs. */
 export async function proposeTogether(world: ModelWorld, order: readonly number[]): Promise<void> {
   const processes = [0, 1, 2].map(() => startProcess(world))
   const told = new Set<string | undefined>()
@@ -86,11 +86,11 @@ export async function proposeTogether(world: ModelWorld, order: readonly number[
   }
   await processes[0]?.approvals.decide(id, { approved: true }, operator)
   await processes[1]?.call(0)
-  if (world.ran.length !== 1) throw new Error('It was approved for nothing')
+  if (world.ran.length !== 1) throw new Error('It was approved in vain')
   await Promise.all(processes.map((process) => process.close()))
 }
 
-/** Starts all at once and lets one access to the store take place at a time, in this order. */
+/** Starts all at once and performs one access to the store at a time, in this order. */
 async function runInOrder(
   world: ModelWorld,
   order: readonly number[],

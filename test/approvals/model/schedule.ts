@@ -1,4 +1,4 @@
-/** A schedule of steps, played on the real code and on the model. Two processes take turns; both must show the same. */
+/** Plays a schedule of steps on the real code and on the model. Two processes take turns; both must show the same. */
 
 import fc from 'fast-check'
 import { RpcError } from 'sluice'
@@ -68,7 +68,7 @@ const grantMs = 900_000
 const keys = [0, 1]
 const shown = ['pending', 'approved', 'running', 'in doubt']
 
-/** Throws where the real code does what the model does not know. */
+/** Throws if the real code does something that the model does not allow. */
 export async function play(world: ModelWorld, steps: readonly Step[]): Promise<void> {
   const processes = [startProcess(world), startProcess(world)]
   const states: State[][] = keys.map(() => [{ grants: [] }])
@@ -107,7 +107,7 @@ export async function play(world: ModelWorld, steps: readonly Step[]): Promise<v
     processes[index] = startProcess(world)
   }
 
-  /** What is possible afterwards: nothing, where the real code did what no state allows. */
+  /** Returns the possible states afterwards; none if the real code did what no state allows. */
   async function carryOut(
     { do: what, key, fault: broken }: Step,
     process: Process,
@@ -191,13 +191,13 @@ export async function play(world: ModelWorld, steps: readonly Step[]): Promise<v
   }
 }
 
-/** Both processes show one ticket at most for each key, and one that the model expects. */
+/** Both processes show at most one ticket for each key, and one that the model expects. */
 async function observe(
   processes: readonly Process[],
   states: State[][],
   now: Moment,
 ): Promise<readonly (TicketView | undefined)[]> {
-  // Each looks at the time: a process that never did cannot know that the clock was set back.
+  // Each process reads the time: one that never did cannot know that the clock was set back.
   for (const { approvals } of processes) await approvals.grants.list()
   const lists = await Promise.all(
     processes.map(async ({ approvals }) => (await approvals.list({ limit: 200 })).tickets),
@@ -210,7 +210,7 @@ async function observe(
     const before = states[key] ?? []
     states[key] = before.filter((state) => viewOf(state, now) === status)
     if (states[key]?.length === 0)
-      throw new Error(`The desk shows ${status}, and the model ${JSON.stringify(before)} at ${JSON.stringify(now)}`)
+      throw new Error(`Approvals show ${status}, and the model ${JSON.stringify(before)} at ${JSON.stringify(now)}`)
   }
   return views ?? []
 }

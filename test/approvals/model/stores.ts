@@ -34,7 +34,7 @@ export const inSqlite: InWorld = async (work) => {
   }
 }
 
-/** One Redis for all schedules, each below a prefix of its own. */
+/** One Redis for all schedules, each below its own prefix. */
 export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; stop(): Promise<void> }> {
   const redis = await startRedis()
   const store = redisStore({ url: redis.url })

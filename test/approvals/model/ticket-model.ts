@@ -1,17 +1,17 @@
 /**
  * What one gated call may do next, in two screens: the model that the real code is compared with. After a fault it does
- * not know how far the code came, so it keeps every state that is possible; what is observed later rules some out.
+ * not know how far the code came, so it keeps every possible state. Later observations rule some out.
  */
 
 export const decideMs = 600_000
 export const runMs = 600_000
-/** How long a run may take; after it a claim without a result is in doubt. */
+/** The deadline of a run; after it a claim without a result is in doubt. */
 export const timeoutMs = 30_000
 
 export interface Ticket {
   readonly is: 'pending' | 'approved' | 'denied' | 'running'
   readonly until: number
-  /** What the call acted on when the ticket was made. */
+  /** What the call acted on when the ticket was created. */
   readonly effect: number
   /** Until when the claim of a run counts as in flight, by the machine's clock. */
   readonly claim?: number
@@ -25,11 +25,11 @@ export interface State {
   readonly ticket?: Ticket
   readonly grants: readonly Grant[]
 }
-/** The moment in which something happens. */
+/** The time of an event. */
 export interface Moment {
   /** Never goes back. */
   readonly at: number
-  /** The machine's clock: somebody may set it back. */
+  /** The machine's clock, which may be set back. */
   readonly wall: number
   readonly effect: number
 }
@@ -44,7 +44,7 @@ const covers = ({ grants }: State, { at, effect }: Moment): boolean =>
   grants.some((grant) => grant.until > at && grant.effect === effect)
 const pending = ({ at, effect }: Moment): Ticket => ({ is: 'pending', until: at + decideMs, effect })
 
-/** A call without a fault: what is seen, and what is then. */
+/** A call without a fault: the observation, and the next state. */
 export function afterCall(state: State, now: Moment): readonly [Observed, State] {
   const { ticket } = state
   const isNo = ticket?.is === 'denied' && isLive(ticket, now) && ticket.effect === now.effect
@@ -57,7 +57,7 @@ export function afterCall(state: State, now: Moment): readonly [Observed, State]
   return ticket.is === 'pending' ? ['required', state] : ['ran', without(state)]
 }
 
-/** A call that a fault broke off somewhere: everything that may be then. `ran`: whether the work was seen to run. */
+/** A call that a fault interrupted: every possible next state. `ran` says whether the work was seen to run. */
 export function afterBrokenCall(state: State, now: Moment, ran: boolean): readonly State[] {
   const { ticket } = state
   const [seen, done] = afterCall(state, now)
@@ -103,13 +103,13 @@ export function afterRevocation(state: State, until: number): State {
   return { ...state, grants: state.grants.filter((_, at) => at !== index) }
 }
 
-/** A claim whose write failed is given back in the background, some time later. */
+/** A claim whose write failed is released in the background, some time later. */
 export const afterWaiting = (state: State): readonly State[] =>
   state.ticket?.is === 'approved' && state.ticket.claim !== undefined
     ? [state, put(state, unclaimed(state.ticket))]
     : [state]
 
-/** As the desk shows it; `undefined` if nothing waits for anybody. */
+/** As approvals show it; `undefined` if nothing waits for a person. */
 export function viewOf({ ticket }: State, now: Moment): 'pending' | 'approved' | 'running' | 'in doubt' | undefined {
   if (!ticket || ticket.is === 'denied') return undefined
   if (ticket.is !== 'pending' && isClaimed(ticket, now)) return 'running'

@@ -10,7 +10,7 @@ import type { FakeClock } from 'sluice/testing'
 import { z } from 'zod'
 import { decideMs, runMs, timeoutMs } from './ticket-model.ts'
 
-/** At the n-th access of the next command. `after`: the access itself still took place. */
+/** At the n-th access of the next command. `after` means that the access itself still took place. */
 export interface Fault {
   readonly kind: 'crash' | 'fails once' | 'fails from then on'
   readonly access: number
@@ -21,9 +21,12 @@ export interface ModelWorld {
   readonly store: Store
   /** What the tool acts on now. */
   effect: number
-  /** Which keys the tool ran for. */
+  /** The keys that the tool ran for. */
   readonly ran: number[]
-  /** Resolves when an access to the store may take place, with what to call after it: a test decides who comes first. */
+  /**
+   * Resolves when an access to the store may take place, with a function to call after it, so that a test decides the
+   * order.
+   */
   turn?(): Promise<() => void>
 }
 export interface Process {
@@ -32,7 +35,7 @@ export interface Process {
   /** Whether the fault of the last command took place. */
   readonly wasHit: boolean
   call(key: number, more?: Params): Promise<Params>
-  /** Runs a command with a fault in it: 'died' if the process died meanwhile. */
+  /** Runs a command with a fault in it; 'died' if the process died in the meantime. */
   during<T>(fault: Fault | undefined, work: () => Promise<T>): Promise<T | 'died'>
   close(): Promise<void>
 }
@@ -50,7 +53,7 @@ export function startProcess(world: ModelWorld): Process {
   async function access<T>(work: () => Promise<T>): Promise<T> {
     const done = await world.turn?.()
     const outcome = await perform(work).finally(done)
-    // A process that is dead never hears of it.
+    // A dead process never gets a reply.
     return 'value' in outcome ? outcome.value : new Promise(() => {})
   }
   async function perform<T>(work: () => Promise<T>): Promise<{ readonly value: T } | Record<never, never>> {
@@ -134,7 +137,7 @@ export function startProcess(world: ModelWorld): Process {
   }
 }
 
-/** What a call was answered with, in the model's words; anything else as it is, which no model expects. */
+/** The answer of a call in the model's terms; any other answer is returned unchanged, and no model expects it. */
 export function observedIn({ error, result }: Params): string {
   const { reason, state } = (error as { data?: { reason?: string; state?: string } } | undefined)?.data ?? {}
   if (reason !== undefined) return reason === 'conflict' ? (state ?? 'conflict') : reason
@@ -147,7 +150,7 @@ export function observedIn({ error, result }: Params): string {
   return content[0]?.text.startsWith('paid') ? 'ran' : 'required'
 }
 
-/** The ticket that a call was answered with. */
+/** The ticket in the answer of a call. */
 export function requestIn({ result }: Params): string | undefined {
   const text = (result as { content?: readonly { text: string }[] } | undefined)?.content?.[0]?.text ?? ''
   return text.startsWith('{') ? (JSON.parse(text) as { request_id?: string }).request_id : undefined

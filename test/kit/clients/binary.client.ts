@@ -1,4 +1,4 @@
-/** The binary of one of the servers, as clients start it, with the official client at the other end. */
+/** The binary of one of the servers, started as clients start it, with the official client. */
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ export async function overStdio(server: string, folder: string, env: Record<stri
   return client
 }
 
-/** As many clients as wanted of one process. */
+/** Returns a function that connects further clients to one process. */
 export async function overHttp(server: string, folder: string): Promise<() => Promise<Client>> {
   const args = [programOf(server), '--http', '--port', '0', '--data', folder]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -36,7 +36,7 @@ export async function overHttp(server: string, folder: string): Promise<() => Pr
   return () => connectTo(url)
 }
 
-/** To a server that listens already, with a credential where it wants one. */
+/** Connects to a running server, with a credential if it needs one. */
 export async function connectTo(url: string, token?: string): Promise<Client> {
   const client = newClient()
   const requestInit = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }

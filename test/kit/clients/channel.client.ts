@@ -1,4 +1,4 @@
-/** Clients of what carries messages both ways by itself: a pipe, a socket, a stream with its posts. */
+/** Clients of bidirectional channels: a pipe, a socket, or a stream with its POSTs. */
 
 import type { Server } from 'sluice'
 import { toInitialize, toRequest, toResponse } from './envelope.ts'
@@ -6,10 +6,10 @@ import { Inbox } from './inbox.ts'
 import type { Id, Params, ProtocolClient, ProtocolClientOptions } from './protocol.ts'
 import { isObject, resultOf } from './protocol.ts'
 
-/** One on which nothing was said yet. */
+/** A new channel without any messages. */
 export interface MessageChannel {
   write(message: unknown): void
-  /** Every message that came out, parsed. */
+  /** Every message that was received, parsed. */
   readonly received: Inbox<unknown>
   close(): Promise<void>
 }
@@ -20,10 +20,10 @@ export async function openOverChannel(
   options: ProtocolClientOptions,
 ): Promise<ProtocolClient> {
   const { received, write } = pipe
-  const heard = new Inbox<Params>()
-  const gone = new Inbox<Id>()
+  const notifications = new Inbox<Params>()
+  const cancelled = new Inbox<Id>()
   let ids = 0
-  /** What this wire itself could not do, for whoever sends next. */
+  /** Rejects with the failure of the channel itself, for the next sender. */
   const broken = Promise.withResolvers<never>()
   broken.promise.catch(() => {})
   received
@@ -33,7 +33,7 @@ export async function openOverChannel(
     })
     .catch(broken.reject)
   async function take(message: Params): Promise<void> {
-    heard.push(message)
+    notifications.push(message)
     const { id, method, params } = message
     if (id !== undefined && options.answer)
       write(toResponse(id, await options.answer(String(method), isObject(params) ? params : {})))
@@ -46,7 +46,7 @@ export async function openOverChannel(
     const isAnswer = (line: unknown): boolean => isObject(line) && line['id'] === id && line['method'] === undefined
     const answered = Promise.race([
       received.nextNew(isAnswer),
-      gone.nextNew((cancelled) => cancelled === id),
+      cancelled.nextNew((cancelled) => cancelled === id),
       broken.promise,
     ])
     write(toRequest(options, method, params, { id, ...(meta && { meta }) }))
@@ -61,13 +61,13 @@ export async function openOverChannel(
     revision: options.revision,
     server,
     handshake: greeting,
-    received: heard,
+    received: notifications,
     send,
     notify,
     async cancel(id) {
       await notify('notifications/cancelled', { requestId: id })
-      gone.push(id)
-      // Whoever goes on now can be sure that it was heard: messages arrive in order.
+      cancelled.push(id)
+      // After this answer the notification was processed, because messages arrive in order.
       await send(isModern ? 'server/discover' : 'ping')
     },
     async close() {

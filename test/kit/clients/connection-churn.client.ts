@@ -1,4 +1,4 @@
-/** Every way to come and go that a client has, on raw sockets. */
+/** Every way in which a client connects and disconnects, on raw sockets. */
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -9,7 +9,7 @@ import type { Params } from './protocol.ts'
 
 type Fields = { readonly [name: string]: string }
 
-/** From one of many addresses: ports of one would run out while the kernel remembers them. */
+/** Connects from one of many addresses, because the ports of one would run out while the kernel holds them. */
 export async function connectFrom(port: number, turn: number): Promise<Socket> {
   const localAddress = `127.0.${1 + (turn % 200)}.1`
   const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
@@ -48,35 +48,35 @@ const upgrade: Fields = {
 }
 const events: Fields = { accept: 'text/event-stream' }
 
-/** Until the answer has come this far, or will not. */
+/** Reads until the answer matches or the connection ends. */
 const receivedUntil = (socket: Socket, part: RegExp): Promise<string> =>
   new Promise((resolve) => {
     let text = ''
-    const hear = (piece: Buffer): void => {
+    const onData = (piece: Buffer): void => {
       text += piece
       if (part.test(text)) end()
     }
     const end = (): void => {
-      socket.off('data', hear)
+      socket.off('data', onData)
       socket.off('close', end)
       resolve(text)
     }
-    socket.on('data', hear)
+    socket.on('data', onData)
     socket.on('close', end)
   })
 const closed = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve))
 
-/** What is said before the client goes. */
+/** What the client does before it disconnects. */
 const activities: { readonly [name: string]: (socket: Socket, port: number) => Promise<unknown> } = {
   nothing: async () => {},
-  'half of a head': async (socket, port) => socket.write(post(port, echo).slice(0, 60)),
+  'half of the headers': async (socket, port) => socket.write(post(port, echo).slice(0, 60)),
   'half of a body': async (socket, port) => socket.write(post(port, echo).slice(0, -20)),
   'a call, answered': async (socket, port) => {
     socket.write(post(port, echo))
     await receivedUntil(socket, /"result"/)
   },
   'a call, not waited for': async (socket, port) => socket.write(post(port, echo)),
-  'a call that goes on': async (socket, port) => {
+  'a call that is still running': async (socket, port) => {
     socket.write(post(port, wait))
     await receivedUntil(socket, /progress/)
   },
@@ -101,7 +101,7 @@ const activities: { readonly [name: string]: (socket: Socket, port: number) => P
   },
 }
 
-/** How it goes. */
+/** How the client disconnects. */
 const disconnects: { readonly [name: string]: (socket: Socket) => void } = {
   FIN: (socket) => {
     socket.end()
@@ -118,20 +118,20 @@ export const patterns: readonly (readonly [doing: string, going: string])[] = Ob
   Object.keys(disconnects).map((going) => [doing, going] as const),
 )
 
-/** One client, from its coming to its going. A half-closed one waits for the server, a moment at most. */
+/** Runs one client from connect to disconnect. A half-closed one waits briefly for the server. */
 export async function connectAndLeave(port: number, turn: number): Promise<void> {
   const [doing = '', going = ''] = patterns[turn % patterns.length] ?? []
   const socket = await connectFrom(port, turn)
   await activities[doing]?.(socket, port)
   socket.resume()
-  const gone = closed(socket)
+  const ended = closed(socket)
   disconnects[going]?.(socket)
   const late = setTimeout(() => socket.destroy(), 1_000)
-  await gone
+  await ended
   clearTimeout(late)
 }
 
-/** So many, a few at a time. */
+/** Runs that many clients, a few at a time. */
 export async function connectAndLeaveMany(port: number, count: number, atOnce: number): Promise<void> {
   let turn = 0
   const one = async (): Promise<void> => {
@@ -140,15 +140,15 @@ export async function connectAndLeaveMany(port: number, count: number, atOnce: n
   await Promise.all(Array.from({ length: atOnce }, one))
 }
 
-/** Streams that stay open, half of them of sessions and half subscriptions; settles when all of them are. */
+/** Opens streams that stay open, half for sessions and half for subscriptions. Resolves when all are open. */
 export async function openStreams(port: number, count: number): Promise<readonly Socket[]> {
   const open: Socket[] = []
   let turn = 0
   const one = async (): Promise<void> => {
     while (turn < count) {
-      const mine = turn++
-      const socket = await connectFrom(port, mine)
-      await activities[mine % 2 === 0 ? 'a stream of a session' : 'a subscription']?.(socket, port)
+      const index = turn++
+      const socket = await connectFrom(port, index)
+      await activities[index % 2 === 0 ? 'a stream of a session' : 'a subscription']?.(socket, port)
       socket.resume()
       open.push(socket)
     }
@@ -157,14 +157,14 @@ export async function openStreams(port: number, count: number): Promise<readonly
   return open
 }
 
-/** A client that asks for more than it reads; settles when the server has cut it off. */
+/** A client that requests more than it reads. Resolves when the server has closed the connection. */
 export async function stallUntilClosed(port: number): Promise<void> {
   const socket = await connectFrom(port, 0)
   socket.write(post(port, floodMessage))
-  // Not even looked at until the server is through with it.
+  // Does not read until the server has closed the connection.
   socket.pause()
-  // Who does not read hears of the end only by writing.
-  const look = setInterval(() => socket.write('\r\n'), 50)
+  // A client that does not read notices the end only by writing.
+  const probe = setInterval(() => socket.write('\r\n'), 50)
   await closed(socket)
-  clearInterval(look)
+  clearInterval(probe)
 }

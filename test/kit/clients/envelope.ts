@@ -1,4 +1,4 @@
-/** Requests as the two eras write them. */
+/** Builds requests as the two eras write them. */
 
 import type { Id, Params, ProtocolClientOptions, SendOptions } from './protocol.ts'
 
@@ -19,7 +19,7 @@ export const envelope = (capabilities: Params, version = '2026-07-28'): Params =
   [keys.client]: client,
 })
 
-/** On 2026-07-28 with the envelope every request carries. */
+/** On 2026-07-28 with the envelope that every request carries. */
 export function toRequest(
   { revision, capabilities }: ProtocolClientOptions,
   method: string,
@@ -36,7 +36,7 @@ export const toInitialize = ({ revision, capabilities }: ProtocolClientOptions):
   clientInfo: client,
 })
 
-/** The answer to a question of the server; what cannot be answered is refused. */
+/** Answers a request of the server; an unsupported one is refused. */
 export const toResponse = (id: unknown, result: unknown): Params =>
   result === undefined
     ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'Not supported' } }

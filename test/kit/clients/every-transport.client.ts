@@ -1,4 +1,4 @@
-/** Every way into a server, as the same question: a heap of messages in, every text that came back out. */
+/** Every transport behind one interface: a batch of messages in, every received text out. */
 
 import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
@@ -19,22 +19,22 @@ import { headersFor, initialize, modern, modernRequest, request } from './valid-
 
 /** One client of one tenant. */
 export interface TransportClient {
-  /** As this client's revision words it. */
+  /** Builds a request in this client's revision. */
   readonly toRequest: typeof request
-  /** Sends all at once; settles when each has its answer. */
+  /** Sends all messages at once; resolves when each has its answer. */
   sendAll(messages: readonly Params[]): Promise<readonly Params[]>
-  /** Where hearing of changes is a call of its own, that never ends: begins it. */
+  /** Starts the subscription, on transports where it is a separate call that never ends. */
   subscribe?(): Promise<void>
-  /** What came without being asked for, since the last time. */
+  /** Returns the unsolicited messages since the last call. */
   takeNotifications(): readonly Params[]
   close(): void
 }
 export interface ClientKind {
   readonly name: string
-  /** By the token's own way: a header, or `params.token` where there are none. */
+  /** Sends the token as a header, or as `params.token` on transports without headers. */
   open(token: string): Promise<TransportClient>
 }
-/** A server and all the ways into it. */
+/** A server and all its transports. */
 export interface EveryTransport {
   readonly clients: readonly ClientKind[]
   close(): Promise<void>
@@ -49,7 +49,7 @@ type Headers = { readonly [name: string]: string }
 
 export async function openEveryTransport(server: Server): Promise<EveryTransport> {
   const serving = await serveHttp(server, { port: 0, sse: sse(), websocket: websocket() })
-  // Clients wait for each other between heaps: on a busy machine longer than an idle connection is kept.
+  // Clients wait for each other between batches, on a busy machine longer than an idle connection stays open.
   Object.assign(serving.server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   const port = Number(new URL(serving.url).port)
   const edge = toFetch(server, { sessions: sessions(), websocket: edgeWebsocket() })
@@ -83,7 +83,7 @@ export async function openEveryTransport(server: Server): Promise<EveryTransport
   }
 }
 
-/** A body is one answer, a batch of them, or events with either. */
+/** Reads a body: one answer, a batch of answers, or events with either. */
 function messagesIn(body: string): readonly Params[] {
   const isJson = body.startsWith('{') || body.startsWith('[')
   const texts = isJson ? [body] : [...body.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => data)
@@ -123,7 +123,7 @@ async function pipelined(http: RawHttp, posts: readonly (readonly [string, Heade
   return heard
 }
 
-/** What comes on a stream all calls of a client share: answers to the heap under way, and what nobody asked for. */
+/** The messages of a stream that all calls of a client share: answers to the current batch, and unsolicited ones. */
 function createInbox() {
   let open = new Set<unknown>()
   let [answers, unasked]: [Params[], Params[]] = [[], []]
@@ -157,10 +157,10 @@ function createInbox() {
   }
 }
 
-/** Settles when the stream is open; `hear` gets the data of each event. */
+/** Resolves when the stream is open; `onData` gets the data of each event. */
 function openStream(
   { port, path = '/mcp', headers, body }: { port: number; path?: string; headers: Headers; body?: string },
-  hear: (data: string) => void,
+  onData: (data: string) => void,
 ): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const options = { port, host: '127.0.0.1', path, method: body === undefined ? 'GET' : 'POST' }
@@ -176,7 +176,7 @@ function openStream(
         rest = events.pop() ?? ''
         for (const event of events) {
           const data = /^data: (.+)$/m.exec(event)?.[1]
-          if (data !== undefined) hear(data)
+          if (data !== undefined) onData(data)
         }
       })
       resolve(() => asked.destroy())
@@ -192,7 +192,7 @@ async function inSession(port: number, token: string, revision: string): Promise
   const headers = revision >= '2025-06-18' ? { ...named, 'mcp-protocol-version': revision } : named
   const inbox = createInbox()
   const leave = await openStream({ port, headers }, (data) => inbox.put(JSON.parse(data)))
-  /** One revision has batches. */
+  /** Only one revision has batches. */
   const bodiesOf = (messages: readonly Params[]): readonly string[] =>
     revision === '2025-03-26' ? [JSON.stringify(messages)] : messages.map((message) => JSON.stringify(message))
   return {
@@ -278,7 +278,7 @@ async function overSocket(port: number, token: string, revision: string): Promis
   })
 }
 
-/** As Bun hands a socket in: the one of the three runtimes' ways that needs nothing of the runtime. */
+/** Uses the socket of Bun, the only one of the three runtimes' forms that needs nothing of the runtime. */
 async function overEdgeSocket(edge: ReturnType<typeof toFetch>, token: string): Promise<TransportClient> {
   const inbox = createInbox()
   const begun = Promise.withResolvers<BunSocket>()
@@ -345,7 +345,7 @@ async function overPipe(server: Server, token: string, revision: string): Promis
   const read = async (): Promise<never> => {
     for (;;) inbox.put(await pipe.next())
   }
-  // The pipe has closed: what still waits on it fails by itself.
+  // The pipe has closed, so pending calls fail by themselves.
   read().catch(() => {})
   const heap = (messages: readonly Params[]): Promise<readonly Params[]> =>
     inbox.heap(messages, () => {

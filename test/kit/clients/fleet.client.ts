@@ -1,4 +1,4 @@
-/** A client of the fleet, one message at a time, to whichever process a test chooses. */
+/** A client of the fleet that sends one message at a time, to the process that a test chooses. */
 
 import { expect } from 'vitest'
 import { envelope, toInitialize } from './envelope.ts'
@@ -16,7 +16,7 @@ export const toolCall = (name: string, args: Params = {}, id: string | number = 
   params: { name, arguments: args, _meta: meta },
 })
 
-/** A session of 2025-11-25, as the headers that later messages carry. */
+/** Opens a session of 2025-11-25 and returns the headers for later messages. */
 export async function openSession(url: string, key: string): Promise<Headers> {
   const bearer = { authorization: `Bearer ${key}` }
   const params = toInitialize({ revision: '2025-11-25', capabilities: { elicitation: {}, sampling: {}, roots: {} } })
@@ -29,14 +29,14 @@ export async function openSession(url: string, key: string): Promise<Headers> {
   }
 }
 
-/** The structured result of a tool, in a session or, without one, of 2026-07-28. */
+/** Returns the structured result of a tool, in a session or, without one, in 2026-07-28. */
 export async function callTool(url: string, headers: Headers, name: string, args: Params = {}): Promise<Params> {
   const legacy = headers['mcp-session-id'] !== undefined
   const message = toolCall(name, args, `${name} ${Math.random()}`, legacy ? {} : envelope({}))
   const response = await post(url, message, { ...headers, ...(legacy ? {} : modernHeaders(message)) })
   expect(response.status).toBe(200)
-  for await (const said of messagesOf(response)) {
-    const result = resultOf(said as Params)
+  for await (const message of messagesOf(response)) {
+    const result = resultOf(message as Params)
     if ('structuredContent' in result) return result['structuredContent'] as Params
   }
   throw new Error(`${name} was not answered`)
@@ -48,7 +48,7 @@ export async function openEventStream(url: string, headers: Headers): Promise<{ 
   return { response, drop: () => controller.abort() }
 }
 
-/** The next event that carries a message; priming events are left out. */
+/** Returns the next event with a message; priming events are skipped. */
 export async function nextMessage(events: AsyncGenerator<ServerEvent>): Promise<{ id: string; message: Params }> {
   for (;;) {
     const { value, done } = await events.next()

@@ -1,6 +1,6 @@
 /**
- * Every door that HTTP opens, behind one question: is this knock let in? A transport or mount is one more row, and every
- * case of `http-entry-points.test.ts` and `http-guard.test.ts` is then asked of it too.
+ * Every HTTP entry point behind one question: is this request accepted? A new transport or mount is one more row. Every
+ * case of `http-entry-points.test.ts` and `http-guard.test.ts` then runs against it too.
  */
 
 import type { Server } from 'sluice'
@@ -20,23 +20,23 @@ export type { HeaderLine } from './raw-websocket.client.ts'
 export type EntryPointOptions = Pick<NodeHttpOptions, 'hosts' | 'origins' | 'maxBodyBytes'>
 
 export interface RequestOverrides {
-  /** Instead of the door's own. */
+  /** Replaces the method of the entry point. */
   readonly method?: string
-  /** Instead of a call of `echo`, where the door takes a body. */
+  /** Replaces the call of `echo`, on entry points that take a body. */
   readonly body?: Buffer
-  /** Sent with the credentials the door's own session needs. */
+  /** Sent with the credentials that the entry point's own session needs. */
   readonly token?: string
-  /** Of HTTP. */
+  /** The HTTP version. */
   readonly version?: string
-  /** Behind the path. */
+  /** Appended to the path. */
   readonly query?: string
 }
 
 export interface EntryPoint {
   readonly port: number
   /**
-   * Sends a call of `echo` with exactly these headers beside what the door itself needs. 200 where it was let in, and
-   * then the call has run; else the status it was refused with.
+   * Sends a call of `echo` with exactly these headers, besides those the entry point needs. Returns 200 if it was
+   * accepted and the call has run, otherwise the status of the refusal.
    */
   request(headers: readonly HeaderLine[], given?: RequestOverrides): Promise<number>
   close(): Promise<void>
@@ -44,11 +44,11 @@ export interface EntryPoint {
 
 export interface EntryPointKind {
   readonly name: string
-  /** The entry of the package that opens it. */
+  /** The entry of the package that provides it. */
   readonly entry: string
-  /** Whether it sees the header lines as they came: some runtimes hand in a URL and one value for each name. */
+  /** Whether it sees the raw header lines; some runtimes pass a URL and one value per name. */
   readonly seesRawHeaders: boolean
-  /** Whether a knock brings its message along, with a media type, an encoding and a size. */
+  /** Whether a request carries its message, with a media type, an encoding and a size. */
   readonly takesBody: boolean
   open(server: Server, options: EntryPointOptions): Promise<EntryPoint>
 }
@@ -56,7 +56,7 @@ export interface EntryPointKind {
 const call = callOf(1, 'echo', { text: 'a' })
 const body = Buffer.from(JSON.stringify(call))
 
-/** What a POST needs besides, unless the case is about that very header. */
+/** The other headers that a POST needs, except if the case is about that header. */
 function postHeaders(headers: readonly HeaderLine[], bytes: Buffer): readonly HeaderLine[] {
   const given = new Set(headers.map(([name]) => name.toLowerCase()))
   const own: readonly HeaderLine[] = [
@@ -94,7 +94,7 @@ const postAt = (port: number, path: string) =>
     return status
   }
 
-/** Opens the stream of HTTP+SSE with these headers, and tells where its messages go. */
+/** Opens the stream of HTTP+SSE with these headers, and returns the address for its messages. */
 async function openSse(
   port: number,
   headers: readonly HeaderLine[],
@@ -102,7 +102,7 @@ async function openSse(
 ): Promise<{ http: RawHttp; status: number; endpoint: string }> {
   const http = await rawHttp(port)
   http.write(requestHead([...headers, ['accept', 'text/event-stream']], { method: 'GET', path }))
-  // A refusal is a whole response; a stream never is.
+  // A refusal is a complete response; a stream never is.
   const opened = await Promise.race([http.next(), http.seen(/data: \S+\n\n/)])
   if (typeof opened !== 'string') return { http, status: opened.status, endpoint: '' }
   return { http, status: 200, endpoint: /data: (\S+)/.exec(opened)?.[1] ?? '' }
@@ -114,7 +114,7 @@ const host = (port: number, hosts: readonly string[] | undefined): HeaderLine =>
 const bearer = ({ token }: RequestOverrides): readonly HeaderLine[] =>
   token === undefined ? [] : [['authorization', `Bearer ${token}`]]
 
-/** The knock is the GET that opens the stream; what is then said goes in by its own endpoint. */
+/** The tested request is the GET that opens the stream; messages go to the endpoint of that stream. */
 const sseAt = ({ port, base }: DeployedServer, { hosts }: EntryPointOptions) =>
   async function request(headers: readonly HeaderLine[], given: RequestOverrides = {}): Promise<number> {
     if (given.method !== undefined && given.method !== 'GET') return postAt(port, `${base}/sse`)(headers, given)
@@ -130,7 +130,7 @@ const sseAt = ({ port, base }: DeployedServer, { hosts }: EntryPointOptions) =>
     }
   }
 
-/** The stream is opened properly; the knock is the POST. */
+/** The stream is opened properly; the tested request is the POST. */
 const messagesAt = ({ port, base }: DeployedServer, { hosts }: EntryPointOptions) =>
   async function request(headers: readonly HeaderLine[], given: RequestOverrides = {}): Promise<number> {
     const own = await openSse(port, [host(port, hosts), ...bearer(given)], `${base}/sse`)
@@ -163,7 +163,7 @@ const socketAt = (port: number, path: string) =>
 
 interface RouteKind {
   readonly name: string
-  /** Where it is not the place's own. */
+  /** Set if it differs from that of the deployment. */
   readonly entry?: string
   readonly takesBody: boolean
   /** Whether it needs a runtime's sockets. */
@@ -183,7 +183,7 @@ const routeKinds: readonly RouteKind[] = [
   },
 ]
 
-/** Each place with every way in, and the knock of one of them. */
+/** Each deployment with every entry point. */
 const deployedEntryPoints: readonly EntryPointKind[] = deployments.flatMap(({ nameOf, entry, node, open }) =>
   routeKinds
     .filter(({ socket }) => node || !socket)

@@ -6,7 +6,7 @@ import { isObject } from './protocol.ts'
 export interface ServerEvent {
   readonly id?: string
   readonly retry?: number
-  /** Absent where there was no `data` line, `''` where it was empty. */
+  /** Absent without a `data` line, `''` for an empty one. */
   readonly data?: string
 }
 
@@ -30,7 +30,7 @@ export const post = (
 
 export const isStream = (response: Response): boolean => response.headers.get('content-type') === 'text/event-stream'
 
-/** The events of a response as they come; comments are left out. */
+/** Yields the events of a response as they arrive; comments are skipped. */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
   let rest = ''
   if (!response.body) return
@@ -58,7 +58,7 @@ function parseEvent(block: string): ServerEvent | undefined {
   }
 }
 
-/** The messages of a response, whichever form it has. */
+/** Yields the messages of a response, in either form. */
 export async function* messagesOf(response: Response): AsyncGenerator<unknown> {
   if (isStream(response)) {
     for await (const { data } of eventsOf(response)) if (data) yield JSON.parse(data)
@@ -68,7 +68,7 @@ export async function* messagesOf(response: Response): AsyncGenerator<unknown> {
   }
 }
 
-/** What 2026-07-28 repeats of a request as headers. */
+/** Returns the headers in which 2026-07-28 repeats parts of a request. */
 export function modernHeaders({ method, params }: Params): { [name: string]: string } {
   const { name, uri } = isObject(params) ? params : {}
   const named =

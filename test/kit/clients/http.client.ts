@@ -1,4 +1,4 @@
-/** Over HTTP, on a port of its own. A session of the earlier revisions also holds the stream for what belongs to no call. */
+/** A client over HTTP, on its own port. A session of the earlier revisions also opens the standalone stream. */
 
 import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
@@ -25,10 +25,10 @@ export async function openHttp(server: Server, options: ProtocolClientOptions): 
   let session: { [header: string]: string } = {}
   let last: Response | undefined
   let ids = 0
-  /** An answer that could not be posted: the call that waits for it must not wait for ever. */
+  /** An answer could not be posted, so the call that waits for it must not wait for ever. */
   const failed = (): void => closing.abort()
 
-  /** Messages of the server go where they belong; the response with this id is returned. */
+  /** Dispatches the server's messages; returns the response with this id. */
   async function read(response: Response, id?: Id): Promise<Params | null> {
     for await (const message of messagesOf(response)) {
       if (!isObject(message)) continue
@@ -103,7 +103,7 @@ export async function openHttp(server: Server, options: ProtocolClientOptions): 
     async close() {
       closing.abort()
       const closed = serving.close()
-      // After an abort, fetch opens a spare connection that says nothing; closing would wait for it.
+      // After an abort, fetch opens a spare connection without a request; closing would wait for it.
       serving.server.closeAllConnections()
       await closed
     },

@@ -7,17 +7,17 @@ import { serveStdio } from 'sluice/node'
 import { request } from './valid-messages.ts'
 
 export interface Pipe {
-  /** Bytes as they are. */
+  /** Writes raw bytes. */
   write(bytes: string | Buffer): void
-  /** One message, as a line. */
+  /** Writes one message as a line. */
   send(message: Params | readonly unknown[]): void
-  /** The next line that came out, parsed. */
+  /** Returns the next line, parsed. */
   next(): Promise<Params>
-  /** Everything that came out, once nothing is under way any more. */
+  /** Returns all output once nothing is in flight any more. */
   settled(): Promise<readonly Params[]>
   end(): void
   readonly serving: StdioListener
-  /** The client's end of what the server writes. */
+  /** The client's end of the server's output. */
   readonly output: PassThrough
 }
 
@@ -56,11 +56,11 @@ export function pipeTo(server: Server, options: Omit<StdioOptions, 'input' | 'ou
     async settled() {
       const id = `barrier ${++barriers}`
       input.write(`${JSON.stringify(request(id, 'tools/call', { name: 'barrier', arguments: {} }))}\n`)
-      const heard: Params[] = []
+      const received: Params[] = []
       for (;;) {
         const line = await next()
-        if (line['id'] === id) return heard
-        heard.push(line)
+        if (line['id'] === id) return received
+        received.push(line)
       }
     },
     end: () => {

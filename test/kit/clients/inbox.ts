@@ -1,4 +1,4 @@
-/** What came in, in order, and a way to wait for what has not come yet: no test here sleeps. */
+/** Collects received items in order and waits for later ones, so that no test has to sleep. */
 
 export class Inbox<T> {
   readonly all: T[] = []
@@ -6,22 +6,22 @@ export class Inbox<T> {
 
   push(item: T): void {
     this.all.push(item)
-    for (const look of [...this.#waiting]) look(item)
+    for (const waiter of [...this.#waiting]) waiter(item)
   }
-  /** The first that fits, of those that came or the first to come. */
+  /** Returns the first item that matches, received or still to come. */
   next(fits: (item: T) => boolean): Promise<T> {
     for (const item of this.all) if (fits(item)) return Promise.resolve(item)
     return this.nextNew(fits)
   }
-  /** The first to come that fits. */
+  /** Returns the next new item that matches. */
   nextNew(fits: (item: T) => boolean): Promise<T> {
     return new Promise((resolve) => {
-      const look = (item: T): void => {
+      const waiter = (item: T): void => {
         if (!fits(item)) return
-        this.#waiting.delete(look)
+        this.#waiting.delete(waiter)
         resolve(item)
       }
-      this.#waiting.add(look)
+      this.#waiting.add(waiter)
     })
   }
   clear(): void {

@@ -1,6 +1,6 @@
 /**
- * Every way bytes can reach the core, behind one question: what is this answered with? A new transport is one more row;
- * `http-entry-points.test.ts` fails where the package exports one that has none.
+ * Every path of bytes into the core, behind one question: what is the answer? A new transport is one more row;
+ * `http-entry-points.test.ts` fails if the package exports a transport without one.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -19,25 +19,25 @@ import { openEventStream, openSocket } from './streaming.client.ts'
 import { headersFor, modern, request } from './valid-messages.ts'
 
 export interface Reply {
-  /** The answer as text; `undefined` for silence. */
+  /** The answer as text; `undefined` if there is none. */
   readonly text: string | undefined
-  /** Where the transport has one for this answer. */
+  /** The HTTP status, if the transport has one. */
   readonly status?: number
-  /** The code a socket was closed with instead of an answer. */
+  /** The code with which a socket was closed instead of an answer. */
   readonly closed?: number
 }
 
 export interface MessagePath {
-  /** The bytes as one whole message. `like` is the message they were made from: a client's headers come from it. */
+  /** Sends the bytes as one whole message. `like` is the message they were made from, for the client's headers. */
   send(bytes: Buffer, like?: Params): Promise<Reply>
   close(): Promise<void>
 }
 
 export interface MessagePathKind {
   readonly name: string
-  /** The entry of the package it comes in by. */
+  /** The entry of the package that provides it. */
   readonly entry: string
-  /** Whether a newline ends a message, and an empty one is none. */
+  /** Whether a newline ends a message, and an empty line is ignored. */
   readonly lineDelimited: boolean
   open(server: Server): Promise<MessagePath>
 }
@@ -104,9 +104,9 @@ const openStdio = async (server: Server): Promise<MessagePath> => {
   return {
     async send(bytes) {
       pipe.write(Buffer.concat([bytes, Buffer.from('\n')]))
-      const heard = await pipe.settled()
-      if (heard.length > 1) throw new Error(`Answered ${heard.length} times: ${JSON.stringify(heard)}`)
-      return { text: heard[0] && JSON.stringify(heard[0]) }
+      const received = await pipe.settled()
+      if (received.length > 1) throw new Error(`Answered ${received.length} times: ${JSON.stringify(received)}`)
+      return { text: received[0] && JSON.stringify(received[0]) }
     },
     async close() {
       pipe.end()
@@ -115,16 +115,16 @@ const openStdio = async (server: Server): Promise<MessagePath> => {
   }
 }
 
-/** What came back on a stream that all messages share, once nothing is under way any more. */
+/** Returns the messages of a shared stream once nothing is in flight any more. */
 async function settled(
   send: (message: Params) => Promise<void>,
-  heard: { next(): Promise<Params> },
+  received: { next(): Promise<Params> },
 ): Promise<string | undefined> {
   const id = `barrier ${++barriers}`
   await send(request(id, 'tools/call', { name: 'barrier', arguments: {} }))
   const answers: Params[] = []
   for (;;) {
-    const message = await heard.next()
+    const message = await received.next()
     if (message['id'] === id) break
     answers.push(message)
   }
@@ -161,7 +161,7 @@ const overEvents = async ({ port, base, close }: DeployedServer): Promise<Messag
   }
 }
 
-/** Text frames only: bytes that are none end the socket, and the next message has a new one. */
+/** Text frames only: invalid bytes close the socket, and the next message opens a new one. */
 const overSocket = async (url: string, close: () => Promise<void>): Promise<MessagePath> => {
   let socket = await openSocket(url)
   return {
@@ -186,7 +186,7 @@ const openEdgeSocket = async (server: Server): Promise<MessagePath> => {
   return overSocket(`ws://127.0.0.1:${port}/ws`, close)
 }
 
-/** Every way in, at every place. */
+/** Every entry point of every deployment. */
 const deployedPaths: readonly MessagePathKind[] = deployments.flatMap(({ nameOf, entry, node, open }) => [
   { name: nameOf('http'), entry, lineDelimited: false, open: async (server) => overHttp(await open(server)) },
   {

@@ -1,4 +1,4 @@
-/** `@modelcontextprotocol/sdk` v1: what most clients in the world are built on. */
+/** `@modelcontextprotocol/sdk` v1, on which most clients are built. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
@@ -42,10 +42,10 @@ export async function connectV1(place: ServerLocation): Promise<OfficialClient> 
   const socket = place.transport === 'websocket' ? new WebSocketClientTransport(new URL(place.url)) : undefined
   // The class and the interface of v1 disagree about `undefined` in optional members.
   const transport = (http ?? stdio ?? old ?? socket) as Transport
-  const tell = transport.setProtocolVersion?.bind(transport)
+  const setVersion = transport.setProtocolVersion?.bind(transport)
   transport.setProtocolVersion = (agreed) => {
     revision = agreed
-    tell?.(agreed)
+    setVersion?.(agreed)
   }
   await client.connect(transport)
   if (http) await watchful.streaming

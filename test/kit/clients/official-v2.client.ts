@@ -1,4 +1,6 @@
-/** `@modelcontextprotocol/client` v2, which speaks both eras: pinned to 2026-07-28, or by the `initialize` handshake. */
+/**
+ * `@modelcontextprotocol/client` v2, which speaks both eras: pinned to 2026-07-28, or with the `initialize` handshake.
+ */
 
 import {
   Client,

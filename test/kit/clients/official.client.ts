@@ -1,6 +1,7 @@
 /**
- * The official clients behind one face, so that one table of behaviours runs on all of them. What differs between the
- * eras (a log level per connection or per call, `resources/subscribe` or `subscriptions/listen`) is hidden in here.
+ * The official clients behind one interface, so that one table of behaviours runs on all of them. It hides the
+ * differences between the eras: a log level per connection or per call, `resources/subscribe` or
+ * `subscriptions/listen`.
  */
 
 import type { Inbox } from './inbox.ts'
@@ -8,7 +9,7 @@ import type { Params } from './protocol.ts'
 
 export type { Params } from './protocol.ts'
 
-/** How the person, the model and the client answer; a behaviour puts in what it needs. */
+/** How the user, the model and the client answer; each behaviour sets what it needs. */
 export interface Answers {
   elicit(params: Params): Promise<ElicitAnswer> | ElicitAnswer
   sample(params: Params): SampleAnswer
@@ -41,10 +42,12 @@ export interface OfficialClient {
   readonly instructions: string | undefined
   readonly sessionId: string | undefined
   readonly pid: number | undefined
-  /** The code its users see for a resource that is not there: v2 shows the one of 2026-07-28 for both. */
+  /** The code that its users see for a missing resource: v2 shows that of 2026-07-28 for both eras. */
   readonly notFoundCode: number
+  /** Whether it opens the pages that an error of 2025-11-25 names, and then calls again. */
+  readonly opensPages?: boolean
   readonly answers: Answers
-  /** Notifications, in the order they came. */
+  /** Notifications in order of arrival. */
   readonly received: Inbox<ReceivedNotification>
   /** All pages. */
   list(what: ListName): Promise<readonly Params[]>
@@ -54,13 +57,13 @@ export interface OfficialClient {
   complete(ref: Reference, argument: CompletionArgument, chosen?: { [name: string]: string }): Promise<Params>
   setLogLevel(level: 'debug' | 'warning'): Promise<void>
   subscribe(what: SubscriptionTargets): Promise<Subscription>
-  /** Ends the session where there is one, without closing the client. */
+  /** Ends the session if there is one, without closing the client. */
   endSession(): Promise<void>
   close(): Promise<void>
 }
 export interface Subscription {
   stop(): Promise<void>
-  /** How it ended, where it is a subscription of its own (2026-07-28). */
+  /** How it ended, if it is a separate subscription (2026-07-28). */
   readonly ended?: Promise<string>
 }
 export interface ReceivedNotification {
@@ -73,7 +76,7 @@ export interface CompletionArgument {
   readonly value: string
 }
 
-/** Where the server is: the URL it listens on, or the program to start. */
+/** The URL that the server listens on, or the program to start. */
 export type ServerLocation =
   | { readonly transport: 'http' | 'sse' | 'websocket'; readonly url: string }
   | {
@@ -107,8 +110,8 @@ export const notifications = [
 ] as const
 
 /**
- * Clients open the stream for what belongs to no call after the handshake, and say nothing when it stands: this fetch
- * does, so that a test does not change a list before anybody listens.
+ * Clients open the standalone stream after the handshake, and do not report when it is open. This fetch does, so that a
+ * test does not change a list too early.
  */
 export function streamAwareFetch(): { fetch: typeof fetch; readonly streaming: Promise<void> } {
   const streaming = Promise.withResolvers<void>()
@@ -133,7 +136,7 @@ export const pageOf = <R extends { nextCursor?: string | undefined }>(
   itemsOf: (result: R) => readonly object[],
 ): Page => ({ items: itemsOf(result), next: result.nextCursor })
 
-/** Walks the cursors of a list to its end. */
+/** Follows the cursors of a list to its end. */
 export async function allPages(page: (cursor: string | undefined) => Promise<Page>): Promise<readonly Params[]> {
   const all: Params[] = []
   let cursor: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Our own clients, which say exactly what a test tells them to and show everything that comes back: in memory, over a
- * pipe, over HTTP, HTTP+SSE and a WebSocket, in any revision.
+ * Our own clients, which send exactly what a test says and show every answer: in memory, over stdio, HTTP, HTTP+SSE and
+ * WebSocket, in any revision.
  */
 
 import type { Server } from 'sluice'

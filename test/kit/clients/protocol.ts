@@ -1,4 +1,4 @@
-/** What goes over the wire, whichever it is, and how to look into it. */
+/** The messages on any transport, and helpers to read them. */
 
 import type { Server } from 'sluice'
 import type { TestClientOptions } from 'sluice/testing'
@@ -30,14 +30,14 @@ export interface ProtocolClientOptions {
 export interface ProtocolClient {
   readonly revision: Revision
   readonly server: Server
-  /** What the handshake answered; on 2026-07-28, what `server/discover` did. */
+  /** The result of the handshake; on 2026-07-28, of `server/discover`. */
   readonly handshake: Params
-  /** The whole response; `null` where there is none because the call was cancelled. */
+  /** The whole response; `null` if there is none because the call was cancelled. */
   send(method: string, params?: Params, options?: SendOptions): Promise<Params | null>
   notify(method: string, params?: Params): Promise<void>
-  /** Requests and notifications of the server, in the order they came. */
+  /** Requests and notifications of the server, in order of arrival. */
   readonly received: Inbox<Params>
-  /** Cancels a call in the way of the transport and the era. */
+  /** Cancels a call in the form of the transport and the era. */
   cancel(id: Id): Promise<void>
   close(): Promise<void>
 }
@@ -77,7 +77,7 @@ export const methodIs =
   (message: Params): boolean =>
     message['method'] === method
 
-/** Calls a tool and answers what it asks, in the way of the revision. */
+/** Calls a tool and answers its questions, in the form of the revision. */
 export async function callTool(
   wire: ProtocolClient,
   name: string,

@@ -1,11 +1,11 @@
-/** HTTP on a bare socket: sends what no proper client would, pipelines, and reads answers in order. */
+/** HTTP on a raw socket: sends what no proper client would, pipelines, and reads answers in order. */
 
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 
 export interface RawResponse {
   readonly status: number
-  /** By lower-case name. */
+  /** Keys are lower-case. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
@@ -15,19 +15,19 @@ export type Headers = { readonly [name: string]: string } | readonly (readonly [
 export interface RawHttp {
   readonly socket: Socket
   readonly port: number
-  /** Bytes as they are. */
+  /** Writes raw bytes. */
   write(bytes: string | Buffer): void
-  /** The next response in order; rejects when the connection ends before it. */
+  /** Returns the next response in order; rejects if the connection ends before it. */
   next(): Promise<RawResponse>
-  /** A whole POST and its response. */
+  /** Sends a whole POST and returns its response. */
   post(body: string | Buffer, headers?: Headers): Promise<RawResponse>
-  /** Settles when the server has let go of the connection, however it did. */
+  /** Resolves when the server has closed the connection, in whatever form. */
   readonly closed: Promise<void>
-  /** Everything received so far that is no complete response yet. */
+  /** Everything received after the last complete response. */
   readonly partial: string
   /** The same as bytes. */
   readonly bytes: Buffer
-  /** Settles when `partial` matches. */
+  /** Resolves when `partial` matches. */
   seen(pattern: RegExp): Promise<string>
   /** Closes our end at once. */
   destroy(): void
@@ -87,7 +87,7 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
       received = received.subarray(parsed.length)
       give(parsed.response)
     }
-    for (const look of [...watching]) look()
+    for (const check of [...watching]) check()
   }
   socket.on('data', (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
@@ -128,15 +128,15 @@ export async function rawHttp(port: number, host = '127.0.0.1'): Promise<RawHttp
     },
     seen: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const text = received.toString('utf8')
           if (pattern.test(text)) resolve(text)
           else if (ended) reject(new Error(`The server closed the connection before ${pattern}`))
           else return
-          watching.delete(look)
+          watching.delete(check)
         }
-        watching.add(look)
-        look()
+        watching.add(check)
+        check()
       }),
     destroy: () => {
       socket.destroy()

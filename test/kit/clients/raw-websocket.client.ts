@@ -1,4 +1,4 @@
-/** WebSocket frames on a bare socket: what no proper client would send. */
+/** WebSocket frames on a raw socket, which no proper client would send. */
 
 import type { RawHttp, RawResponse } from './raw-http.client.ts'
 import { rawHttp, requestHead } from './raw-http.client.ts'
@@ -19,7 +19,7 @@ export interface FrameOptions {
   readonly masked?: boolean
 }
 
-/** One frame of a client: text, whole and masked unless said. */
+/** Builds one client frame: by default text, complete and masked. */
 export function frameOf(payload: string | Buffer, options: FrameOptions = {}): Buffer {
   const { opcode = 1, final = true, masked = true } = options
   const bytes = Buffer.from(payload as string)
@@ -34,7 +34,7 @@ export function frameOf(payload: string | Buffer, options: FrameOptions = {}): B
   return Buffer.concat([head, masked ? Buffer.alloc(4) : Buffer.alloc(0), bytes])
 }
 
-/** Opens one and gives back the answer to the upgrade. */
+/** Opens a socket and returns the answer to the upgrade. */
 export async function rawSocket(
   port: number,
   headers: readonly HeaderLine[] = [['host', `127.0.0.1:${port}`]],
@@ -45,7 +45,7 @@ export async function rawSocket(
   return { http, response: await http.next() }
 }
 
-/** The code of the close frame, once it has come. The server's frames are not masked. */
+/** Returns the code of the close frame, once it has arrived. The server's frames are not masked. */
 export async function closeCode(http: RawHttp): Promise<number> {
   await http.closed
   const bytes = Buffer.from(http.bytes)

@@ -1,8 +1,8 @@
 /**
- * The ways a message reaches a server: `handle`, Streamable HTTP and stdio. A scenario is written once and held against
- * all of them, because a user may rely on it through any.
+ * The paths of a message to a server: `handle`, Streamable HTTP and stdio. A scenario is written once and runs on all
+ * of them, because a user may rely on any.
  *
- * `handle` takes the message as it is; over HTTP and stdio a legacy client shakes hands first, as clients do.
+ * `handle` takes the message alone; over HTTP and stdio a legacy client does the handshake first.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 export type Json = { readonly [name: string]: unknown }
 
-/** A response as it stands on the wire, without `id` where none could be read. */
+/** A response as on the wire, without `id` if none could be read. */
 export interface JsonRpcAnswer {
   readonly jsonrpc: string
   readonly id?: string | number
@@ -24,15 +24,15 @@ export interface JsonRpcAnswer {
   readonly error?: { readonly code: number; readonly message: string; readonly data: Json }
 }
 
-/** One message in; its answer, or `null` where none comes. */
+/** Sends one message; returns its answer, or `null` if there is none. */
 export type Send = (message: unknown) => Promise<JsonRpcAnswer | null>
 
-/** Text as it is, or a message that becomes JSON. */
+/** Raw text, or a message that becomes JSON. */
 type Outgoing = string | Json
 
-const toText = (said: Outgoing): string => (typeof said === 'string' ? said : JSON.stringify(said))
+const toText = (outgoing: Outgoing): string => (typeof outgoing === 'string' ? outgoing : JSON.stringify(outgoing))
 
-/** What the handshake asks for; `null` leaves it out, for the messages that come before. */
+/** The revision of the handshake; `null` skips it, for messages that come before. */
 type Handshake = string | null
 
 interface Transport {
@@ -67,7 +67,7 @@ const throughHttp: Transport = {
   },
 }
 
-/** A conversation per message: it ends before the answer is taken, so an answer too many cannot hide behind it. */
+/** One conversation per message, which ends before the answer is read, so that a superfluous answer is noticed. */
 const throughStdio: Transport = {
   name: 'over stdio',
   open: async (server, handshake) => async (message) => {
@@ -77,28 +77,28 @@ const throughStdio: Transport = {
   },
 }
 
-/** Also of what is no object. */
+/** Also accepts values that are not objects. */
 const jsonOf = (message: unknown): string => JSON.stringify(message)
 
 const newest = '2025-11-25'
 
-/** Makes three tests of one, a door each. `check` gets a fresh server each time. */
+/** Makes three tests of one, one per transport. `check` gets a fresh server each time. */
 type OverEveryTransport = (sentence: string, make: () => Server, check: (send: Send) => Promise<void>) => void
 
 export const transportsAfter =
   (handshake: Handshake): OverEveryTransport =>
   (sentence, make, check) => {
-    for (const door of [throughHandle, throughHttp, throughStdio])
-      test(`${sentence}, ${door.name}`, async () => {
+    for (const transport of [throughHandle, throughHttp, throughStdio])
+      test(`${sentence}, ${transport.name}`, async () => {
         const server = make()
         onTestFinished(() => server.close())
-        await check(await door.open(server, handshake))
+        await check(await transport.open(server, handshake))
       })
   }
 
 export const overEveryTransport: OverEveryTransport = transportsAfter(newest)
 
-/** Says everything after the handshake, closes its end, and returns every line that came back, in order. */
+/** Sends everything after the handshake, closes its end, and returns every received line in order. */
 export async function overStdio(
   server: Server,
   lines: readonly Outgoing[],
@@ -113,12 +113,12 @@ export async function overStdio(
 interface StdioConversation {
   readonly input: PassThrough
   /** One line. */
-  write(said: Outgoing): void
-  /** What came back so far, the answer to the handshake left out. */
+  write(outgoing: Outgoing): void
+  /** All answers so far, except that of the handshake. */
   readonly received: readonly JsonRpcAnswer[]
   /** The next line; the test runner's own limit ends a wait in vain. */
   next(): Promise<JsonRpcAnswer>
-  /** Closes the client's end and waits until the server has said everything. */
+  /** Closes the client's end and waits for the end of the output. */
   close(): Promise<void>
 }
 
@@ -127,32 +127,32 @@ export async function openStdio(server: Server, handshake: Handshake = newest): 
   const output = new PassThrough()
   const { closed } = serveStdio(server, { input, output })
   const lines = createInterface({ input: output })[Symbol.asyncIterator]()
-  const heard: JsonRpcAnswer[] = []
+  const received: JsonRpcAnswer[] = []
   const next = async (): Promise<JsonRpcAnswer> => {
     const { value, done } = await lines.next()
-    if (done) throw new Error('The server said no more')
-    heard.push(JSON.parse(value))
+    if (done) throw new Error('The server sent nothing more')
+    received.push(JSON.parse(value))
     return JSON.parse(value)
   }
-  const say = (said: Outgoing): void => {
-    input.write(`${toText(said)}\n`)
+  const write = (outgoing: Outgoing): void => {
+    input.write(`${toText(outgoing)}\n`)
   }
   if (handshake !== null) {
-    say(initialize(handshake))
+    write(initialize(handshake))
     expect(await next()).toMatchObject({ id: 'hello', result: { protocolVersion: handshake } })
-    heard.length = 0
-    say(initialized)
+    received.length = 0
+    write(initialized)
   }
   return {
     input,
-    write: say,
-    received: heard,
+    write: write,
+    received: received,
     next,
     async close() {
       input.end()
       await closed
       output.end()
-      for await (const line of lines) heard.push(JSON.parse(line))
+      for await (const line of lines) received.push(JSON.parse(line))
     },
   }
 }
@@ -164,20 +164,20 @@ interface PostResult {
   readonly session: string | undefined
 }
 interface HttpConversation {
-  /** In the session. */
-  post(said: Outgoing, headers?: Readonly<Record<string, string>>): Promise<PostResult>
+  /** Posts in the session. */
+  post(outgoing: Outgoing, headers?: Readonly<Record<string, string>>): Promise<PostResult>
 }
 
-/** Real requests on a free port; the server ends with the test. */
+/** Sends real requests on a free port; the server closes with the test. */
 export async function openHttp(server: Server, handshake: Handshake = newest): Promise<HttpConversation> {
   const serving = await serveHttp(server, { port: 0 })
   onTestFinished(() => serving.close())
   const { url } = serving
   const session = handshake === null ? {} : await openSession(url, handshake)
-  return { post: (said, headers = {}) => postTo(url, said, { ...session, ...headers }) }
+  return { post: (outgoing, headers = {}) => postTo(url, outgoing, { ...session, ...headers }) }
 }
 
-/** The headers that all later messages of the session carry. */
+/** Returns the headers that all later messages of the session carry. */
 async function openSession(url: string, revision: string): Promise<Readonly<Record<string, string>>> {
   const opened = await postTo(url, initialize(revision))
   expect(opened).toMatchObject({ status: 200, answer: { id: 'hello', result: { protocolVersion: revision } } })
@@ -187,7 +187,7 @@ async function openSession(url: string, revision: string): Promise<Readonly<Reco
 }
 
 /** Without keep-alive, so that no idle connection outlives its test. */
-function postTo(url: string, said: Outgoing, headers: Readonly<Record<string, string>> = {}): Promise<PostResult> {
+function postTo(url: string, outgoing: Outgoing, headers: Readonly<Record<string, string>> = {}): Promise<PostResult> {
   return new Promise((resolve, reject) => {
     const accept = 'application/json, text/event-stream'
     const sent = request(url, {
@@ -199,7 +199,7 @@ function postTo(url: string, said: Outgoing, headers: Readonly<Record<string, st
     sent.on('response', (response) => {
       toPostResult(response).then(resolve, reject)
     })
-    sent.end(toText(said))
+    sent.end(toText(outgoing))
   })
 }
 

@@ -1,4 +1,4 @@
-/** Over HTTP+SSE, on a port of its own: every message is a POST, every answer an event. */
+/** A client over HTTP+SSE, on its own port: every message is a POST, every answer an event. */
 
 import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
@@ -21,9 +21,9 @@ export async function openStream(server: Server): Promise<MessageChannel> {
   async function read(): Promise<void> {
     while (!over) lines.push(await stream.next())
   }
-  // The stream has closed: what still waits for an answer fails by itself.
+  // The stream has closed, so pending calls fail by themselves.
   read().catch(() => {})
-  /** One after the other: over HTTP they would overtake each other. */
+  /** Sends one after the other, because over HTTP they would overtake each other. */
   let sent: Promise<unknown> = Promise.resolve()
   return {
     write(message: unknown) {
@@ -42,7 +42,7 @@ export async function openStream(server: Server): Promise<MessageChannel> {
   }
 }
 
-/** By what it says: the headers follow the body. */
+/** Decided by the body, because the headers follow from it. */
 const isModern = (message: unknown): message is Params =>
   isObject(message) &&
   'id' in message &&

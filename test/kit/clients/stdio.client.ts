@@ -1,4 +1,4 @@
-/** Over a pipe: lines in, lines out, in this process. The official clients start a real one. */
+/** A client over stdio streams in this process. The official clients start a real process. */
 
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ export function openPipe(server: Server): MessageChannel {
   const output = new PassThrough()
   const lines = new Inbox<unknown>()
   createInterface(output).on('line', (line) => lines.push(JSON.parse(line)))
-  // Subscriptions that a test left open would otherwise hold the pipe for its whole grace.
+  // Otherwise subscriptions that a test left open would hold the pipe for the whole grace period.
   const serving = serveStdio(server, { input, output, graceMs: 0 })
   return {
     write: (message) => {

@@ -1,9 +1,9 @@
-/** The client's end of what all messages of a connection share: an event stream, a socket. */
+/** The client's end of a channel that all messages share: an event stream or a socket. */
 
 import type { Params } from 'sluice'
 import { WebSocket } from 'ws'
 
-/** What came, in order; whoever asks first gets it first. */
+/** A queue of messages in order; the first to wait gets the first. */
 function createQueue(): { put(message: Params): void; next(): Promise<Params> } {
   const came: Params[] = []
   const waiting: ((message: Params) => void)[] = []
@@ -21,7 +21,7 @@ function createQueue(): { put(message: Params): void; next(): Promise<Params> } 
 }
 
 export interface EventStream {
-  /** What the first event says. */
+  /** The data of the first event. */
   readonly endpoint: Promise<string>
   next(): Promise<Params>
   close(): void

@@ -1,4 +1,4 @@
-/** Messages a well-behaved client would send: what the attacks start from. */
+/** Messages of a well-behaved client, from which the attacks are made. */
 
 import type { Params } from 'sluice'
 
@@ -14,7 +14,7 @@ export type Id = string | number
 
 export const request = (id: Id, method: string, params: Params = {}): Params => ({ jsonrpc: '2.0', id, method, params })
 
-/** The same for 2026-07-28: everything it needs travels with it. */
+/** The same for 2026-07-28: a request carries everything it needs. */
 export const modernRequest = (id: Id, method: string, params: Params = {}): Params =>
   request(id, method, { ...params, _meta: { ...envelope, ...(params['_meta'] as Params | undefined) } })
 
@@ -24,7 +24,7 @@ export const callOf = (id: Id, name: string, args: Params = {}): Params =>
 export const initialize = (protocolVersion = '2025-11-25', id: Id = 'init'): Params =>
   request(id, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'attacker', version: '1' } })
 
-/** What 2026-07-28 asks to be repeated as headers. */
+/** Returns the headers that 2026-07-28 requires beside a request. */
 export function headersFor(message: Params): { readonly [name: string]: string } {
   const { method, params } = message as { readonly method: string; readonly params?: Params }
   const name = params?.[method === 'resources/read' ? 'uri' : 'name']

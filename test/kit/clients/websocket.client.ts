@@ -1,4 +1,4 @@
-/** Over a WebSocket, on a port of its own. */
+/** A client over WebSocket, on its own port. */
 
 import type { Server } from 'sluice'
 import { serveHttp } from 'sluice/node'
@@ -9,7 +9,7 @@ import { openOverChannel } from './channel.client.ts'
 import { Inbox } from './inbox.ts'
 import type { ProtocolClient, ProtocolClientOptions } from './protocol.ts'
 
-/** Tests move clocks by hours at a time: no ping would come back in between. */
+/** Tests advance clocks by hours at a time, and no ping would come back in between. */
 const longer = { pingMs: 24 * 3_600_000, idleMs: 24 * 3_600_000 }
 
 export async function openSocket(server: Server): Promise<MessageChannel> {

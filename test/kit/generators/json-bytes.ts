@@ -1,13 +1,13 @@
 /**
- * Byte sequences and what becomes of them when they come in as one whole message. The kinds are those every JSON suite
- * has (RFC 8259 grammar, what it forbids, what it leaves to the implementation); the sequences are our own.
+ * Byte sequences and the outcome when each arrives as one whole message. The kinds are those of every JSON suite (RFC
+ * 8259 grammar, what it forbids, what it leaves to the implementation); the sequences are our own.
  */
 
 /**
- * - `json`: parses, and is then refused as no JSON-RPC message (−32600)
+ * - `json`: parses, and is then refused as not a JSON-RPC message (−32600)
  * - `syntax`: not JSON, or not UTF-8 (−32700)
- * - `shape`: JSON nobody should read two ways: too deep, or a name twice (−32600)
- * - `value`: JSON with a value nobody should act on (−32602)
+ * - `shape`: ambiguous or too deep JSON, such as a duplicate name (−32600)
+ * - `value`: JSON with a value that cannot be represented safely (−32602)
  */
 export type Outcome = 'json' | 'syntax' | 'shape' | 'value'
 
@@ -147,7 +147,7 @@ export const table: readonly Row[] = [
     ['an unfinished string', '"sluice'],
     ['a string that ends in a backslash', '"sluice\\'],
     ['an escaped closing quote', '"sluice\\"'],
-    ['an escape nobody defined', String.raw`"\x41"`],
+    ['an undefined escape', String.raw`"\x41"`],
     ['an escaped apostrophe', String.raw`"\'"`],
     ['an escaped newline', '"\\\n"'],
     ['a raw newline', '"a\nb"'],

@@ -1,4 +1,4 @@
-/** Folders of Markdown that end with their test. */
+/** Folders of Markdown that are deleted with their test. */
 
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export async function aFolder(files: FolderContents = {}): Promise<string> {
   return folder
 }
 
-/** Each file at once, as careful editors do it: no reader meets half of one. */
+/** Writes each file atomically, as careful editors do, so that no reader sees half of one. */
 export async function writeFiles(folder: string, files: FolderContents): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })

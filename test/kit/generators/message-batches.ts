@@ -1,4 +1,4 @@
-/** Random messages in heaps: what they do to each other is part of a test, and a heap shrinks like anything else. */
+/** Random messages in batches: their interactions are part of a test, and a batch shrinks like any other value. */
 
 import fc from 'fast-check'
 
@@ -6,7 +6,7 @@ const batchSize = 250
 const batchesOf = <T>(each: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
   fc.array(each, { minLength: 1, maxLength: 2 * batchSize, size: 'max' })
 
-/** Serves about so many, and resolves with how many it were. */
+/** Serves about that many messages, and resolves with the actual number. */
 export async function fuzzInBatches<T>(
   messages: number,
   each: fc.Arbitrary<T>,

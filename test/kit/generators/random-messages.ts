@@ -1,4 +1,4 @@
-/** Random messages: any JSON at all, things that look like messages, and honest messages with something broken. */
+/** Random messages: arbitrary JSON, values that look like messages, and valid messages with one mutation. */
 
 import fc from 'fast-check'
 import type { Params } from 'sluice'
@@ -86,7 +86,7 @@ const names = [
   ...['constructor', 'toString', 'then', 'length', 'toJSON', ...Object.keys(envelope)],
 ]
 
-/** What honest clients send, of both eras: every method, every planted bug. */
+/** Valid messages of both eras: every method, every planted bug. */
 export const validMessages: readonly Params[] = [
   ...tools.map((name, id) =>
     callOf(id, name, { text: 'a', value: [1, { b: null }], count: 3, kind: 'a', region: 'eu' }),
@@ -122,7 +122,7 @@ export const validMessages: readonly Params[] = [
   initialize(),
   { jsonrpc: '2.0', method: 'notifications/initialized' },
   { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },
-  { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'an id that nobody uses' } },
+  { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'an id that is not in use' } },
   { jsonrpc: '2.0', id: 'sluice-1', result: {} },
   { jsonrpc: '2.0', id: 'sluice-1', error: { code: -1, message: 'no' } },
 ]
@@ -139,7 +139,7 @@ const name = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) },
 )
 
-/** Never called `__proto__`: as an object literal that would not be a member, and framing is tried on text. */
+/** Never creates `__proto__`: in an object literal it would not be a member, and framing is tested on text. */
 const toObject = (entries: readonly (readonly [string, unknown])[]): Params =>
   Object.fromEntries(entries.filter(([key]) => key !== '__proto__'))
 
@@ -152,7 +152,7 @@ export const anyJson: fc.Arbitrary<unknown> = fc.letrec<{ any: unknown }>((tie) 
   ),
 })).any
 
-/** Has the members of a message, with any values. */
+/** Has the members of a message, with arbitrary values. */
 const messageLike: fc.Arbitrary<unknown> = fc.record(
   {
     jsonrpc: fc.oneof({ weight: 5, arbitrary: fc.constant<unknown>('2.0') }, { weight: 1, arbitrary: leaf }),
@@ -180,7 +180,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   name,
 })
 
-/** A copy with one member, however deep, replaced, dropped, renamed, swapped with its neighbour, or one added. */
+/** A copy with one member, at any depth, replaced, dropped, renamed, swapped with its neighbour, or added. */
 function changed(message: unknown, { at, how, value, name }: Change): unknown {
   let left = at % (count(message) || 1)
   const walk = (node: unknown): unknown => {
@@ -203,7 +203,7 @@ const count = (node: unknown): number =>
     ? Object.values(node).reduce((total: number, inner) => total + 1 + count(inner), 0)
     : 0
 
-/** An honest message, and what became of it. */
+/** A valid message and its mutation. */
 export interface Mutant<T> {
   readonly like: Params
   readonly sent: T
@@ -236,7 +236,10 @@ function edited(bytes: Buffer, { at, how, byte }: Edit): Buffer {
   return flipped
 }
 
-/** Bytes of one message, honest or changed, with a few of them broken. No newline: that would be two lines on a pipe. */
+/**
+ * The bytes of one message, valid or mutated, with a few of them broken. Without a newline, which would make two lines
+ * on stdio.
+ */
 export const mutatedBytes: fc.Arbitrary<Mutant<Buffer>> = fc
   .tuple(mutatedMessage, fc.array(edit, { minLength: 0, maxLength: 3 }))
   .map(([{ like, sent }, edits]) => {

@@ -1,4 +1,4 @@
-/** Words that mean the same, for the embedding service of the tests: what a model has learnt and words alone do not show. */
+/** Synonyms for the embedding service of the tests: what a model has learnt and words alone do not show. */
 
 const groups: readonly string[] = [
   'car automobile vehicle',
@@ -57,9 +57,9 @@ const meanings = new Map<string, string>(
   groups.flatMap((group) => group.split(' ').map((word) => [word, group] as const)),
 )
 
-/** The group's first word stands for all; a plain plural or past form counts as the word. */
+/** The group's first word represents all; a regular plural or past form counts as the word. */
 export function synonymGroupOf(word: string): string {
-  // As for real models: one number is to them much like another.
+  // As for real models, all numbers are similar.
   if (/\d/.test(word)) return 'number'
   for (const form of [word, word.replace(/s$/, ''), word.replace(/e?d$/, ''), word.replace(/ing$/, '')]) {
     const group = meanings.get(form)

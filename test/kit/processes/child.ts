@@ -1,4 +1,4 @@
-/** A program of ours as a real process, and the client's end of its pipes. */
+/** One of our programs as a real process, and the client's end of its pipes. */
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -6,21 +6,21 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Params } from 'sluice'
 
-/** The Node of this repo: programs are TypeScript, and an older one on the machine may not read that. */
+/** The Node of this repository, because the programs are TypeScript and an older one may not run that. */
 const node = fileURLToPath(new URL('../../../node_modules/.bin/node', import.meta.url))
 
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams
-  /** Waits until the pipe takes more. */
+  /** Waits until the pipe accepts more. */
   write(bytes: string | Buffer): Promise<void>
   send(message: Params): Promise<void>
-  /** The next line of stdout, as it is. */
+  /** Returns the next line of stdout. */
   line(): Promise<string>
-  /** The next line of stdout as JSON. Fails where it is none. */
+  /** Returns the next line of stdout as JSON. Fails if it is not JSON. */
   next(): Promise<Params>
-  /** Settles when stderr has said this. */
+  /** Resolves when stderr matches. */
   stderrMatches(pattern: RegExp): Promise<void>
-  /** Code or signal it ended with, and all it wrote; lines nobody took are in `left`. */
+  /** The exit code or signal, and all output; unread lines are in `left`. */
   readonly exit: Promise<{
     readonly code: number | null
     readonly signal: string | null
@@ -53,15 +53,15 @@ export function startChild(program: string, ...args: readonly string[]): Child {
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
-    for (const look of [...listening]) look()
+    for (const check of [...listening]) check()
   })
-  // Writing to one that is gone is part of the tests.
+  // Some tests write to a process that has ended.
   child.stdin.on('error', () => {})
   const exit = once(child, 'close').then(([code, signal]: unknown[]) => {
     over = true
     running.delete(child)
     for (const { reject } of waiting.splice(0)) reject(new Error(`The process ended: ${stderr}`))
-    for (const look of [...listening]) look()
+    for (const check of [...listening]) check()
     return {
       code: code as number | null,
       signal: signal as string | null,
@@ -86,20 +86,20 @@ export function startChild(program: string, ...args: readonly string[]): Child {
     next: async () => JSON.parse(await line()) as Params,
     stderrMatches: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           if (pattern.test(stderr)) resolve()
           else if (over) reject(new Error(`The process ended without saying ${pattern}: ${stderr}`))
           else return
-          listening.delete(look)
+          listening.delete(check)
         }
-        listening.add(look)
-        look()
+        listening.add(check)
+        check()
       }),
     exit,
   }
 }
 
-/** Ends what a failed test left behind. */
+/** Kills the processes of a failed test. */
 export async function killAll(): Promise<void> {
   await Promise.all(
     [...running].map(async (child) => {

@@ -1,4 +1,4 @@
-/** Debian's Chromium, driven by Playwright: one for a test file, with a fresh profile; contexts are the tests' own. */
+/** Debian's Chromium, driven by Playwright: one per test file with a fresh profile; each test has its own contexts. */
 
 import { execFileSync } from 'node:child_process'
 import type { Browser } from 'playwright-core'
@@ -8,7 +8,7 @@ import { requireProgram } from './programs.ts'
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
-  // Containers have little of it, and pages crash without.
+  // Containers have little shared memory, and pages crash without this.
   '--disable-dev-shm-usage',
   '--disable-quic',
   '--no-first-run',
@@ -17,7 +17,7 @@ const quiet = [
   '--disable-sync',
 ]
 
-/** Closed by whoever started it. */
+/** The caller closes it. */
 export function startChromium(): Promise<Browser> {
   const executablePath = execFileSync('sh', ['-c', `command -v ${requireProgram('chromium')}`], {
     encoding: 'utf8',

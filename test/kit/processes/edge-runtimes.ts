@@ -1,4 +1,4 @@
-/** A module that exports `{ fetch }`, started on a real workerd, Deno or Bun, on a port the system picks. */
+/** Starts a module that exports `{ fetch }` on a real workerd, Deno or Bun, on a free port. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,13 +18,13 @@ export interface RunningRuntime {
 }
 
 export interface StartOptions {
-  /** workerd only: a class of the module, bound as `ONE`, so that one Durable Object can serve everybody. */
+  /** workerd only: a class of the module, bound as `ONE`, so that one Durable Object can serve all clients. */
   readonly object?: string
-  /** Deno and Bun: what the program finds in its environment. It may then read that, and reach the network. */
+  /** Deno and Bun: the environment of the program. It may then read it, and use the network. */
   readonly env?: { readonly [name: string]: string }
 }
 
-/** `entry` may import packages: Deno and Bun find them by themselves, for workerd they are put into one file. */
+/** `entry` may import packages: Deno and Bun resolve them by themselves, for workerd they are bundled into one file. */
 export async function startRuntime(
   runtime: RuntimeName,
   entry: string,
@@ -33,10 +33,10 @@ export async function startRuntime(
   const folder = await mkdtemp(join(tmpdir(), `sluice-${runtime}-`))
   const child = await starters[runtime](entry, folder, options)
   async function close(): Promise<void> {
-    const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
-    // Its whole group: the programs that npm installs are small ones that start the real one.
-    if (gone && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    await gone
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+    // Kills the whole group, because the programs that npm installs are wrappers that start the real one.
+    if (exited && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await exited
     await rm(folder, { recursive: true })
   }
   try {
@@ -87,20 +87,20 @@ const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): 
     detached: true,
   })
 
-/** workerd tells its port on its control pipe; the others print their address. */
+/** workerd reports its port on its control pipe; the others print their address. */
 const spoken = /"port":(\d+)|http:\/\/[\w.]+:(\d+)/
 
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     for (const stream of child.stdio.slice(1))
       stream?.on('data', (bytes: Buffer) => {
-        said += bytes.toString()
-        const [, piped, printed] = spoken.exec(said) ?? []
+        output += bytes.toString()
+        const [, piped, printed] = spoken.exec(output) ?? []
         const port = piped ?? printed
         if (port !== undefined) resolve(`http://localhost:${port}`)
       })
     child.once('error', reject)
-    child.once('exit', () => reject(new Error(`It ended before it listened:\n${said}`)))
+    child.once('exit', () => reject(new Error(`It ended before it listened:\n${output}`)))
   })
 }

@@ -1,9 +1,9 @@
 /**
- * An embedding service of the test's own, speaking OpenAI's and Ollama's wire formats, that can be told to misbehave.
+ * An embedding service for tests, with OpenAI's and Ollama's wire formats and configurable failures.
  *
- * Its vectors are made, not learnt: each word has a direction of its own, and words of one meaning share one. That is
- * all a test of retrieval needs of a model, and it is the same on every machine.
- * https://platform.openai.com/docs/api-reference/embeddings, https://docs.ollama.com/api/embed
+ * Its vectors are computed, not learnt: each word has its own direction, and synonyms share one. That is enough for
+ * tests of retrieval, and the same on every machine. https://platform.openai.com/docs/api-reference/embeddings,
+ * https://docs.ollama.com/api/embed
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -21,7 +21,10 @@ export interface EmbeddingServer {
   stop(): Promise<void>
 }
 
-/** `length`: vectors of another length. `status`: an error. `raw`: whatever it is. `hang`: takes the request and is silent. */
+/**
+ * `length`: vectors of another length. `status`: an error. `raw`: any body. `hang`: accepts the request and never
+ * answers.
+ */
 export type Misbehaviour =
   | 'well'
   | 'hang'
@@ -70,7 +73,7 @@ export async function startEmbeddings(): Promise<EmbeddingServer> {
       JSON.stringify(
         request.url === '/api/embed'
           ? { model: 'double', embeddings: vectors }
-          : // Back to front: the format allows it, since each vector names its place.
+          : // In reverse order: the format allows it, because each vector has its index.
             {
               object: 'list',
               data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })).reverse(),
@@ -109,7 +112,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 const fewNumbers = /^(.{1,2}|the|and|for|was|did|who|what|with|that|this|about|from|where|when|does)$/
 
-/** Some words carry little meaning; the rest adds its direction. */
+/** Common words carry little meaning; each other word adds its direction. */
 export function vectorOf(text: string, size: number = vectorLength): readonly number[] {
   const sum = new Float64Array(size)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -124,7 +127,7 @@ export function vectorOf(text: string, size: number = vectorLength): readonly nu
   return Array.from(sum, (value, at) => value / size2 || (at === 0 ? 1e-9 : 0))
 }
 
-/** FNV-1a, mixed once more so that near words do not start in near places. */
+/** FNV-1a, mixed once more so that similar words do not start in similar directions. */
 function hash(text: string): number {
   let state = 2166136261
   for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 16777619)

@@ -19,7 +19,7 @@ const silent = { info() {}, warn() {}, error: (line: object) => process.stderr.w
 const keyed = z.object({ key: z.string() })
 const name = z.object({ name: z.string() })
 
-/** Until another process, or this one, says so. */
+/** Waits until another process, or this one, releases the key. */
 async function released(key: string, signal: AbortSignal): Promise<void> {
   while ((await store.get(['released', key])) === undefined && !signal.aborted)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -1,4 +1,6 @@
-/** Three processes behind HAProxy, round robin and nothing sticky, with one Redis, or one PostgreSQL: what docs/deploy.md describes. */
+/**
+ * Three processes behind HAProxy, round robin without sticky sessions, with one Redis: the set-up of docs/deploy.md.
+ */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -13,16 +15,16 @@ import { startRedis } from './redis.ts'
 import { openShared } from './shared-store.ts'
 
 export interface Member {
-  /** What its tools say it is, and what HAProxy calls it. */
+  /** The name in its tools' answers and in HAProxy. */
   readonly name: string
   readonly port: number
-  /** Of its endpoint, past the balancer. */
+  /** The URL of its endpoint, past the balancer. */
   readonly url: string
   readonly pid: number
   kill(signal: NodeJS.Signals): void
-  /** The exit code, or the signal it died of. */
+  /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | string>
-  /** A new process in its place. */
+  /** Starts a new process in its place. */
   restart(): Promise<void>
 }
 
@@ -31,9 +33,9 @@ export interface Fleet {
   /** Of the Redis or the PostgreSQL that the processes share. */
   readonly storeUrl: string
   readonly members: readonly [Member, Member, Member]
-  /** Two API keys: of ann and of bob. */
+  /** The API keys of ann and bob. */
   readonly keys: { readonly ann: string; readonly bob: string }
-  /** Until HAProxy sends requests to all of them. */
+  /** Waits until HAProxy sends requests to all of them. */
   ready(): Promise<void>
   stop(): Promise<void>
 }
@@ -50,7 +52,7 @@ export async function startFleet(env: { readonly [name: string]: string } = {}):
   const members = await Promise.all(names.map((name, index) => startMember(name, ports[index] ?? 0, shared)))
   const balancer = await startHaproxy(ports, port)
   const [one, two, three] = members
-  if (!one || !two || !three) throw new Error('Three were to start')
+  if (!one || !two || !three) throw new Error('Three processes must start')
   const fleet: Fleet = {
     balancer,
     storeUrl: service.url,

@@ -1,6 +1,6 @@
 /**
- * Before the first test: the programs that tests need, installed together where they are missing. One by one they would
- * wait for each other's lock, and for downloads, inside tests that have a limit.
+ * Installs the programs that tests need, together and before the first test. One by one they would wait for each
+ * other's lock, and for downloads, inside tests with a time limit.
  */
 
 import { existsSync, globSync } from 'node:fs'
@@ -30,6 +30,6 @@ export default function installPrograms(): void {
   try {
     installPackages(missing)
   } catch {
-    // No Debian, or no rights: each test that needs one says so, and what to install.
+    // Not Debian, or no rights: each test that needs a program says what to install.
   }
 }

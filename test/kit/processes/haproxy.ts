@@ -1,4 +1,4 @@
-/** A real HAProxy with the configuration of docs/deploy.md: only addresses differ, and what its log says of each request. */
+/** A real HAProxy with the configuration of docs/deploy.md; only the addresses and the log format differ. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,17 +8,17 @@ import { join } from 'node:path'
 import { requireProgram } from './programs.ts'
 
 export interface HaproxyServer {
-  /** Of the endpoint. */
+  /** The URL of the endpoint. */
   readonly url: string
   readonly host: string
-  /** By the request's `x-request-id`, once the exchange is over. */
+  /** The outcome by the request's `x-request-id`, once the exchange has ended. */
   served(id: string): Served | undefined
-  /** What the configuration calls the process on this port. */
+  /** The name of the process on this port in the configuration. */
   nameOf(port: number): string
   stop(): Promise<void>
 }
 
-/** Who served a request, the status, and how the exchange ended (`--` is well). */
+/** Which process served a request, the status, and how the exchange ended (`--` means normally). */
 export interface Served {
   readonly server: string
   readonly status: number
@@ -34,7 +34,7 @@ export async function startHaproxy(ports: readonly number[], port: number): Prom
   const file = join(folder, 'haproxy.cfg')
   writeFileSync(file, toConfiguration(ports, port, folder))
   execFileSync(binary, ['-c', '-q', '-f', file])
-  // A file, because HAProxy drops the lines that a full pipe does not take.
+  // A file, because HAProxy drops lines that a full pipe does not accept.
   const log = openSync(join(folder, 'log'), 'a+')
   const process = spawn(binary, ['-db', '-f', file], { stdio: ['ignore', log, 'ignore'] })
   return {
@@ -43,16 +43,16 @@ export async function startHaproxy(ports: readonly number[], port: number): Prom
     served: reader(log),
     nameOf: (of) => names[ports.indexOf(of)] ?? '',
     async stop() {
-      const gone = once(process, 'exit')
+      const exited = once(process, 'exit')
       process.kill('SIGKILL')
-      await gone
+      await exited
       closeSync(log)
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Reads on from where it read last. */
+/** Continues reading where the last read ended. */
 function reader(log: number): HaproxyServer['served'] {
   const known = new Map<string, Served>()
   const bytes = Buffer.alloc(64 * 1024)
@@ -79,8 +79,8 @@ function toConfiguration(ports: readonly number[], port: number, folder: string)
   let text = readFileSync(configuration, 'utf8')
     .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
     .replaceAll('/run/haproxy/mcp.sock', join(folder, 'mcp.sock'))
-  for (const [index, own] of ports.entries()) text = text.replace(`127.0.0.1:${3001 + index}`, `127.0.0.1:${own}`)
-  // Which process a request was given to is what the log says, not what its time suggests.
+  for (const [index, port] of ports.entries()) text = text.replace(`127.0.0.1:${3001 + index}`, `127.0.0.1:${port}`)
+  // The log names the process that got a request; timing would only suggest it.
   const counted = `    http-request capture req.hdr(x-request-id) len 64
     log-format "served %[capture.req.hdr(0)] %s %ST %ts"
     default_backend processes`

@@ -1,8 +1,8 @@
 /**
- * A process that does the work of the keys it is given, and dies where it is told to. Each effect is a line in a file,
- * each answer a line on stdout.
+ * A process that does the work of its keys, and dies at a chosen point. Each effect is a line in a file, each answer a
+ * line on stdout.
  *
- *   worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
+ * worker.ts <directory> <point to die at, or "-"> <ms the clock is ahead> <key>…
  */
 
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ const [directory = '', point = '-', ahead = '0', ...keys] = process.argv.slice(2
 const at = (name: string): void => {
   if (point === name) process.kill(process.pid, 'SIGKILL')
 }
-/** Lets the other calls under way go on, as real work does; some take longer, so that not all end in the same turn. */
+/** Lets the other running calls continue, as real work does. Some take longer, so that not all end in the same turn. */
 async function elsewhere(key: string): Promise<void> {
   for (let turns = 1 + keys.indexOf(key) * 20; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -77,7 +77,7 @@ async function answer(key: string): Promise<void> {
   const said = await serve(call).catch((thrown: unknown) =>
     thrown instanceof RpcError ? { reason: thrown.reason, ...thrown.data } : { bug: String(thrown) },
   )
-  // At once, whatever becomes of this process: what the other end has read was acknowledged.
+  // Written synchronously, because an answer that the other end has read counts as acknowledged.
   writeSync(1, `${JSON.stringify({ key, said })}\n`)
   at(`after ${++answered} answers`)
 }

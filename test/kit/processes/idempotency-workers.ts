@@ -1,4 +1,4 @@
-/** Real processes that do work under keys on one store, and die where they are told to. */
+/** Real processes that do work under idempotency keys on one store, and die at chosen points. */
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,9 +20,9 @@ export interface WorkerExit {
   readonly stderr: string
 }
 
-/** What processes of one test share: a store, and a file with a line for each effect. */
+/** What the processes of one test share: a store, and a file with a line per effect. */
 export interface WorkerFixture {
-  /** `point` is where it dies; `ahead` is how far its clock is. */
+  /** `point` is where it dies; `ahead` is how far its clock is ahead. */
   run(keys: readonly string[], options?: { readonly point?: string; readonly ahead?: number }): Promise<WorkerExit>
   effects(): readonly string[]
   close(): void
@@ -53,7 +53,7 @@ export function createWorkerFixture(url = ''): WorkerFixture {
 export interface KillReport {
   readonly kills: number
   readonly acknowledged: number
-  /** Keys that were begun and never answered: in doubt, and rightly so. */
+  /** Keys that were started and never answered, and are therefore in doubt. */
   readonly doubtful: number
   readonly lost: readonly string[]
 }
@@ -69,7 +69,7 @@ export async function killRepeatedly(
   const keys = Array.from({ length: keyCount }, (_, i) => `key-${i}`)
   const acknowledged = new Map<string, string>()
   const lost: string[] = []
-  const hear = ({ answers }: WorkerExit): void => {
+  const collect = ({ answers }: WorkerExit): void => {
     for (const { key, said } of answers) {
       if (!said.content) continue
       const text = JSON.stringify(said)
@@ -82,9 +82,9 @@ export async function killRepeatedly(
     for (let round = 0; round < kills; round++) {
       const from = Math.floor(random() * keyCount)
       const order = [...keys.slice(from), ...keys.slice(0, from)]
-      hear(await run(order, { point: `after ${1 + Math.floor(random() * (keyCount / 2))} answers` }))
+      collect(await run(order, { point: `after ${1 + Math.floor(random() * (keyCount / 2))} answers` }))
     }
-    hear(await run(keys))
+    collect(await run(keys))
     const done = effects()
     for (const key of new Set(done)) {
       const times = done.filter((each) => each === key).length

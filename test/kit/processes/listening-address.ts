@@ -1,10 +1,10 @@
-/** Where a server that was started as a process says it listens, on its stderr. */
+/** Reads the address of a server that was started as a process from its stderr. */
 
 import type { ChildProcess } from 'node:child_process'
 
 export interface ListeningProcess {
   readonly url: string
-  /** All it said so far. */
+  /** Returns all output so far. */
   readonly stderr: () => string
 }
 

@@ -1,4 +1,4 @@
-/** A program: takes the write lock of a SQLite file, says so, and holds it until its input ends. */
+/** Takes the write lock of a SQLite file, reports it, and holds it until its input ends. */
 
 import { DatabaseSync } from 'node:sqlite'
 

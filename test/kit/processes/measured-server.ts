@@ -1,4 +1,4 @@
-/** Starts the process that is knocked at, and asks it what it holds. */
+/** Starts the measured process and reads its resource use. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,20 +14,20 @@ export interface ResourceUse {
   readonly listeners: number
   readonly underway: number
   readonly stragglers: number
-  /** Sockets whose client has gone, and that the process has not closed. */
+  /** Sockets that the client has closed and the process has not. */
   readonly halfClosed: number
   /** Bytes of answers that clients have not read. */
   readonly unsent: number
   /** Connections closed because their client did not read. */
   readonly cut: number
-  /** Bytes that the last flood had said when it was cut off. */
+  /** Bytes that the last flood had sent when it was closed. */
   readonly flooded: number
 }
 
 export interface MeasuredServer {
   readonly port: number
   measure(): Promise<ResourceUse>
-  /** Measures until it is so; the last measure in any case. */
+  /** Measures until the condition holds; returns the last measurement in any case. */
   until(isSo: (held: ResourceUse) => boolean): Promise<ResourceUse>
   stop(): Promise<void>
 }
@@ -56,24 +56,24 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
       }
     },
     async stop() {
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.kill('SIGKILL')
-      await gone
+      await exited
     },
   }
 }
 
-/** As the kernel counts them: state 08 is CLOSE_WAIT. */
+/** Counts in the kernel's table: state 08 is CLOSE_WAIT. */
 function halfClosedAt(port: number): number {
-  const own = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
   return rows.filter((row) => {
     const [, local = '', , state] = row.trim().split(/\s+/)
-    return local.endsWith(own) && state === '08'
+    return local.endsWith(suffix) && state === '08'
   }).length
 }
 
-/** The tables, the descriptors: what must be as it was. */
+/** Compares the tables and the descriptors, which must be as before. */
 export const isBackTo = (before: ResourceUse, now: ResourceUse): boolean =>
   (['descriptors', 'connections', 'listeners', 'underway', 'stragglers', 'halfClosed'] as const).every(
     (each) => now[each] <= before[each],

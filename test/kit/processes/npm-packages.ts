@@ -1,6 +1,6 @@
 /**
- * Programs from npm that tests use as people do, each in a folder of its own with pinned versions. As dependencies of
- * this repository they would weigh on every install, and their peers contradict ours.
+ * Programs from npm that tests use as people do, each in a separate folder with pinned versions. As dependencies of
+ * this repository they would slow down every install, and their peers contradict ours.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -12,12 +12,17 @@ import { pathToFileURL } from 'node:url'
 
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sluice-tests')
 
-/** What each folder holds. */
+/** The contents of each folder. */
 const folders = {
   langchain: {
     '@langchain/mcp-adapters': '1.1.4',
     '@langchain/core': '1.2.12',
     '@langchain/langgraph': '1.4.15',
+  },
+  'mcp-servers': {
+    '@modelcontextprotocol/server-everything': '2026.8.31',
+    fastmcp: '4.20.16',
+    zod: '4.6.7',
   },
 } as const
 export type Folder = keyof typeof folders
@@ -30,7 +35,7 @@ export function installFolder(name: Folder): string {
   const names = Object.entries(folders[name]).map(([each, version]) => `${each}@${version}`)
   process.stderr.write(`The tests need ${names.join(', ')}. Installing into ${cache}.\n`)
   mkdirSync(cache, { recursive: true })
-  // Made aside and renamed, so that an install that was killed is not taken for a finished one.
+  // Prepared elsewhere and renamed, so that an interrupted install is not mistaken for a finished one.
   const draft = mkdtempSync(join(cache, `${name}-`))
   writeFileSync(join(draft, 'package.json'), manifest)
   execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -47,8 +52,8 @@ export function installFolder(name: Folder): string {
 }
 
 /**
- * Installs every folder before the first test: inside a test it would count against its limit. Without a registry the
- * tests that need a folder fail by themselves.
+ * Installs every folder before the first test, because inside a test it would count against its limit. Without a
+ * registry, tests that need a folder fail by themselves.
  */
 export function installFolders(): void {
   for (const name of Object.keys(folders) as Folder[]) {
@@ -60,7 +65,7 @@ export function installFolders(): void {
   }
 }
 
-/** Imports a package of a folder. The caller says what it uses of it. */
+/** Imports a package of a folder. The caller states the type. */
 export async function importFrom<T>(name: Folder, specifier: string): Promise<T> {
   const { resolve } = createRequire(join(installFolder(name), 'package.json'))
   return (await import(pathToFileURL(resolve(specifier)).href)) as T

@@ -1,4 +1,4 @@
-/** A real PostgreSQL of the test's own: on a socket in a folder of its own, as a user without rights. */
+/** A real PostgreSQL for one test: on a socket in a temporary folder, as an unprivileged user. */
 
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ export interface PostgresServer {
   readonly socket: string
   /** kill −9 of every process of it. What it had committed is in its folder. */
   kill(): Promise<void>
-  /** After `kill`: the same socket and folder. */
+  /** After `kill`: starts on the same socket and folder. */
   start(): Promise<void>
   /** Stops in order, as an upgrade does: connections are closed, everything is on the disk. Then starts again. */
   restart(): Promise<void>
@@ -130,7 +130,7 @@ function findOrInstall(): string {
   if (found) return found
   installProgram('PostgreSQL', 'postgresql')
   const installed = find()
-  if (!installed) throw new Error('PostgreSQL was installed, but initdb is not to be found')
+  if (!installed) throw new Error('PostgreSQL was installed, but initdb was not found')
   return installed
 }
 function find(): string | undefined {
@@ -151,7 +151,7 @@ function unprivileged(): { uid?: number; gid?: number } {
       // The next one.
     }
   }
-  throw new Error('There is no user to run PostgreSQL as: it refuses to be run by root')
+  throw new Error('PostgreSQL refuses to run as root, and no other user exists')
 }
 
 function isReady(programs: string, folder: string): boolean {

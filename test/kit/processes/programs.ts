@@ -1,4 +1,4 @@
-/** What services of tests need of the machine: their programs, installed where they are missing, and a free port. */
+/** What the services of tests need: their programs, installed if missing, and a free port. */
 
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** The command, after installing Debian's package of it where it does not run. `version` is how it tells its own. */
+/** Returns the command, after installing its Debian package if it does not run. `version` is its version option. */
 export function requireProgram(command: string, debianPackage: string = command, version = '--version'): string {
   if (runs(command, version)) return command
   installProgram(command, debianPackage)
@@ -23,7 +23,7 @@ export function installProgram(command: string, debianPackage: string): void {
 
 export function installPackages(names: readonly string[]): void {
   const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
-  // Two test files may come here together; the second waits for the lock.
+  // Two test files may install at the same time; the second waits for the lock.
   const patient = ['-o', 'DPkg::Lock::Timeout=120', '-qq']
   execFileSync('apt-get', [...patient, 'update'], options)
   execFileSync('apt-get', [...patient, 'install', '-y', '--no-install-recommends', ...names], options)
@@ -39,8 +39,8 @@ function runs(command: string, version = '--version'): boolean {
 }
 
 /**
- * A port for a program that cannot be told to take any. Below those that the system gives away: a client of some other
- * test could have one of these as its own by the time the program starts, or starts again.
+ * Returns a port for a program that cannot choose a free one itself. It is below the ephemeral ports. Otherwise a
+ * client of another test could have taken it by the time the program starts.
  */
 export async function freePort(): Promise<number> {
   const from = 10_000

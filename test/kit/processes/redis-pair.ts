@@ -1,6 +1,6 @@
 /**
- * Two real Redis servers, a primary and its replica, behind one address that leads new connections to the primary, as a DNS
- * name or a proxy does. Open connections stay where they are: that is what a failover looks like to a process.
+ * Two real Redis servers, a primary and its replica, behind one address that leads new connections to the primary, as a
+ * DNS name or a proxy does. Open connections stay where they are, as in a real failover.
  */
 
 import type { Socket } from 'node:net'
@@ -11,9 +11,9 @@ import { startRedis } from './redis.ts'
 
 export interface RedisPair {
   readonly url: string
-  /** Makes the replica the primary and the primary its replica, without a loss, and leads new connections to it. */
+  /** Swaps primary and replica without a loss, and leads new connections to the new primary. */
   failOver(): Promise<void>
-  /** Cuts the replica off, so that its values stay as they are. */
+  /** Disconnects the replica, so that its values stay as they are. */
   detach(): Promise<void>
   stop(): Promise<void>
 }

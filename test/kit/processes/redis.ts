@@ -1,4 +1,4 @@
-/** A real redis-server of the test's own: on a free port, in a folder of its own, with an append-only file. */
+/** A real redis-server for one test: on a free port, in a temporary folder, with an append-only file. */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -12,17 +12,19 @@ import { freePort, requireProgram } from './programs.ts'
 
 export interface RedisServer {
   readonly url: string
-  /** kill −9. What it had acknowledged is in its folder. */
+  /** Kills it with −9. Acknowledged writes are in its folder. */
   kill(): Promise<void>
-  /** After `kill`: the same port and folder. */
+  /** After `kill`: starts on the same port and folder. */
   start(): Promise<void>
-  /** The kernel still takes connections and bytes, nobody answers: what a half-open connection looks like. */
+  /**
+   * Stops the process. The kernel still accepts connections and bytes without an answer, like a half-open connection.
+   */
   pause(): void
   resume(): void
   stop(): Promise<void>
 }
 
-/** `config` is more of redis.conf, as command-line words: `['--requirepass', 'x']`. */
+/** `config` adds to redis.conf, as command-line arguments: `['--requirepass', 'x']`. */
 export async function startRedis(config: readonly string[] = []): Promise<RedisServer> {
   const binary = requireProgram('redis-server')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
@@ -37,9 +39,9 @@ export async function startRedis(config: readonly string[] = []): Promise<RedisS
     const ending = server
     server = undefined
     if (!ending || ending.exitCode !== null || ending.signalCode !== null) return
-    const gone = once(ending, 'exit')
+    const exited = once(ending, 'exit')
     ending.kill('SIGKILL')
-    await gone
+    await exited
   }
   const start = async (): Promise<void> => {
     server = spawn(binary, [...where, ...durable, ...config], { stdio: 'ignore' })
@@ -64,16 +66,16 @@ export async function startRedis(config: readonly string[] = []): Promise<RedisS
   }
 }
 
-/** One that is loading its file answers with an error, which does not count. */
+/** A server that is loading its file answers with an error, which does not count. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    const say = (answer: boolean): void => {
+    const settle = (answer: boolean): void => {
       socket.destroy()
       resolve(answer)
     }
-    socket.on('data', (data) => say(/^(\+PONG|-NOAUTH)/.test(String(data))))
-    socket.on('error', () => say(false))
-    socket.setTimeout(500, () => say(false))
+    socket.on('data', (data) => settle(/^(\+PONG|-NOAUTH)/.test(String(data))))
+    socket.on('error', () => settle(false))
+    socket.setTimeout(500, () => settle(false))
   })
 }

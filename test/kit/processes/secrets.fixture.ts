@@ -1,8 +1,8 @@
 /**
- * A server with a secret, an approved call sealed with it, and a tool that tells all it can see: its environment, that of
- * a program it starts, and all that a worker and a program of its own have in memory.
+ * A server with a secret, an approved call sealed with it, and a tool that dumps everything it can see: its
+ * environment, that of a child process, and the memory of a worker and a child process.
  *
- *   secrets.ts <folder for what they have in memory>
+ * secrets.ts <folder for the memory dumps>
  */
 
 import { execFileSync } from 'node:child_process'
@@ -23,7 +23,7 @@ const [folder = ''] = process.argv.slice(2)
 
 const holding = "globalThis.held = { env: { ...process.env }, marker: ['put', 'there'].join(' ') };"
 
-/** A worker, as a tool would start one, and all that is in its memory. */
+/** Dumps the memory of a worker, as a tool would start one. */
 async function dumpWorker(): Promise<void> {
   const worker = new Worker(
     `${holding} require('node:worker_threads').parentPort.on('message', () => {}).postMessage('up')`,
@@ -35,7 +35,7 @@ async function dumpWorker(): Promise<void> {
   await pipeline(await worker.getHeapSnapshot(), createWriteStream(join(folder, 'worker')))
   await worker.terminate()
 }
-/** The same of a program. */
+/** Dumps the memory of a child process. */
 function dumpProgram(): void {
   const path = JSON.stringify(join(folder, 'program'))
   execFileSync(process.execPath, ['--eval', `${holding} require('node:v8').writeHeapSnapshot(${path})`])

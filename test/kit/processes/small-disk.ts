@@ -1,11 +1,11 @@
-/** A disk of a megabyte, where this user may make one: what a full disk looks like without filling one. */
+/** A disk of one megabyte, if this user may mount one, to test a full disk. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** `undefined` where mounting is not allowed. What has to be undone is added to `closing`; the last comes first. */
+/** Returns `undefined` if mounting is not allowed. Clean-up steps are added to `closing`; the last runs first. */
 export function mountSmallDisk(closing: (() => unknown)[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
   closing.push(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,7 @@
-/** Another process that holds the write lock of a SQLite file; and how long this process's longest turn was meanwhile. */
+/**
+ * Another process that holds the write lock of a SQLite file, and the longest event-loop turn of this process in the
+ * meantime.
+ */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,19 +27,19 @@ export async function holdLock(path: string): Promise<HeldLock> {
   }
 }
 
-/** Measures the longest time in which the event loop did nothing else, until it is asked. */
+/** Measures the longest event-loop turn until it is asked. */
 export function watchEventLoop(): { longestMs(): number } {
   let longest = 0
   let last = performance.now()
-  const look = (): void => {
+  const sample = (): void => {
     const now = performance.now()
     longest = Math.max(longest, now - last)
     last = now
   }
-  const timer = setInterval(look, 1)
+  const timer = setInterval(sample, 1)
   return {
     longestMs() {
-      look()
+      sample()
       clearInterval(timer)
       return Math.round(longest)
     },

@@ -1,4 +1,4 @@
-/** A server over the process's own stdin and stdout, with tools that misbehave. Runs on the built package. */
+/** A server on the process's own stdin and stdout, with tools that misbehave. Runs on the built package. */
 
 import type { StdioOptions } from 'node:child_process'
 import { execFileSync, execSync, fork, spawn, spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ const print = ['-e', 'console.log("STRAY from a child")']
 const noisy = new URL('noisy-child.fixture.ts', import.meta.url).pathname
 const greedy = new URL('greedy-child.fixture.ts', import.meta.url).pathname
 
-/** Everything that writes to stdout without meaning to. */
+/** Everything that writes to stdout by accident. */
 const ways: { readonly [way: string]: () => unknown } = {
   'console.log': () => console.log('STRAY'),
   'console.info': () => console.info('STRAY'),
@@ -65,7 +65,7 @@ const server = defineServer({
     }),
     tool({
       name: 'reader',
-      description: 'Leaves the reading to a child, for as long as the call is under way',
+      description: 'Lets a child read stdin while the call is running',
       input: z.object({ how: z.enum(['inherit', 'by number', 'by stream', 'fork']) }),
       async run({ how }, { signal }) {
         const stdio = {
@@ -82,7 +82,7 @@ const server = defineServer({
     }),
     tool({
       name: 'echo',
-      description: 'The text, back',
+      description: 'Returns the text',
       input: z.object({ text: z.string() }),
       run: ({ text }) => text,
     }),
@@ -94,7 +94,7 @@ const server = defineServer({
     }),
     tool({
       name: 'wait',
-      description: 'Until it is stopped',
+      description: 'Runs until it is cancelled',
       run: (_, { signal }) =>
         new Promise((_resolve, reject) => {
           // Keeps the process alive, as an open socket would.
@@ -109,7 +109,7 @@ const server = defineServer({
     }),
     tool({
       name: 'deaf',
-      description: 'Never ends, whatever it is told',
+      description: 'Never ends, even when cancelled',
       run: () =>
         new Promise(() => {
           setInterval(() => {}, 60_000)
@@ -127,7 +127,7 @@ const server = defineServer({
     }),
     tool({
       name: 'held',
-      description: 'Memory that is still needed',
+      description: 'Allocates memory that stays in use',
       run() {
         setFlagsFromString('--expose-gc')
         runInNewContext('gc')()

@@ -1,4 +1,4 @@
-/** A folder of a test's own, gone with the test. */
+/** A temporary folder, deleted with its test. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,9 @@
 /**
- * One of several processes that spend the same approved tickets, each again and again, all at once.
+ * One of several processes that repeatedly spend the same approved tickets, all at once.
  *
- *   spend.ts <store> <folder> <retries> <first id> <second id> …     the n-th id is the ticket for paying n
+ * spend.ts <store> <folder> <retries> <first id> <second id> …     the n-th id is the ticket for paying n
  *
- * Says it is ready, waits for a line, and says what it was answered, counted.
+ * Prints that it is ready, waits for a line, and prints the counts of its answers.
  */
 
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const texts = new Map<number, Set<string>>()
 await Promise.all(
   ids.flatMap((id, amount) =>
     Array.from({ length: Number(retries) }, async (_, n) => {
-      // Every other one is found by what it is bound to; after it ran, such a one asks for a new ticket.
+      // Every second call has no id and finds its ticket by binding; after it ran, such a call requests a new ticket.
       const answer = await pay(amount, n % 2 === 0 ? id : undefined)
       const what = answer.text
         ? 'result'

@@ -1,4 +1,4 @@
-/** A server with tools that need approvals, the people around it, and a count of what really happened. */
+/** A server with tools that need approvals, its approvers, and a record of the effects. */
 
 import type { Params, Server, ServerOptions, Store, Tool } from 'sluice'
 import { apiKeys, ask, authenticate, defineServer, memoryStore, tenants, tool } from 'sluice'
@@ -19,9 +19,9 @@ export interface ApprovalsFixture {
   readonly approvals: Approvals
   readonly clock: FakeClock
   readonly store: Store
-  /** What ran, with which input. */
+  /** The inputs of the tools that ran. */
   readonly ran: unknown[]
-  /** Ann, who works for acme, unless another token is given. */
+  /** Calls as ann of acme by default. */
   call(name: string, args?: unknown, more?: Params): Promise<Params>
   request(method: string, params?: Params, more?: RequestOptions): Promise<Params>
   keyFor(subject: string, tenants: readonly string[], scopes?: readonly string[]): Promise<string>
@@ -89,7 +89,7 @@ export const gatedTools = (ran: unknown[]): readonly Tool[] => [
   }),
   tool({
     name: 'price',
-    description: 'Small sums need nobody',
+    description: 'Small sums need no approval',
     input: z.object({ amount: z.number() }),
     approval: ({ amount }) => amount > 100,
     stateless: true,
@@ -160,20 +160,20 @@ export async function openApprovalsFixture(
   }
 }
 
-/** What a call was answered with where it needs an approval. */
+/** Returns the ticket of a call that needs an approval. */
 export function requiredIn(answer: Params): { request_id: string; message: string; url?: string } {
   const result = answer['result'] as { content?: readonly { text: string }[] } | undefined
-  const said = JSON.parse(result?.content?.[0]?.text ?? '{}') as {
+  const required = JSON.parse(result?.content?.[0]?.text ?? '{}') as {
     approval_required?: boolean
     request_id: string
     message: string
   }
-  if (said.approval_required !== true) throw new Error(`No approval is required: ${JSON.stringify(answer)}`)
-  return said
+  if (required.approval_required !== true) throw new Error(`No approval is required: ${JSON.stringify(answer)}`)
+  return required
 }
 
 export async function ticketOf(desk: Pick<Approvals, 'get'>, id: string): Promise<TicketView> {
   const ticket = await desk.get(id)
-  if (!ticket) throw new Error(`There is no ticket ${id}`)
+  if (!ticket) throw new Error(`Ticket not found: ${id}`)
   return ticket
 }

@@ -1,4 +1,4 @@
-/** The attacked server on a port of its own for a whole test file, and how its tests knock. */
+/** The attacked server on its own port for a whole test file, and helpers that send requests. */
 
 import type { HttpServing } from 'sluice/node'
 import { serveHttp } from 'sluice/node'
@@ -11,9 +11,9 @@ import { createAttackedServer } from './attacked-server.fixture.ts'
 export interface AttackedEndpoint extends Pick<AttackedServer, 'server' | 'runs'> {
   readonly serving: HttpServing
   readonly port: number
-  /** Exactly these headers and bytes; the connection is left open. */
+  /** Sends exactly these headers and bytes; the connection stays open. */
   sendRaw(headers: Headers, bytes: string | Buffer, method?: string): Promise<RawHttp>
-  /** As a proper client sends it, on a connection that is kept. */
+  /** Sends a message as a proper client does, on a kept connection. */
   post(message: unknown, headers?: Headers): Promise<RawResponse>
 }
 
@@ -21,21 +21,24 @@ export async function serveAttacked(options: { readonly maxBodyBytes?: number } 
   const { server, runs } = createAttackedServer()
   const serving = await serveHttp(server, { port: 0, ...options })
   const port = Number(new URL(serving.url).port)
-  let kept: RawHttp | undefined
+  let current: RawHttp | undefined
   afterAll(async () => {
-    kept?.destroy()
+    current?.destroy()
     await serving.close()
   })
-  /** The server closes what was silent for seconds, and a test between two posts may take that long. */
+  /**
+   * Reconnects if necessary: the server closes connections that were idle for seconds, and a test may take that long
+   * between two posts.
+   */
   async function connection(): Promise<RawHttp> {
-    if (kept) return kept
+    if (current) return current
     const opened = await rawHttp(port)
-    kept ??= opened
+    current ??= opened
     const onClosed = (): void => {
-      kept = undefined
+      current = undefined
     }
-    kept.closed.then(onClosed, onClosed)
-    return kept
+    current.closed.then(onClosed, onClosed)
+    return current
   }
   return {
     ...{ server, runs, serving, port },

@@ -1,4 +1,6 @@
-/** The server that is attacked: every function a developer can write is there once as a bug whose text must stay inside. */
+/**
+ * The attacked server: every function that a developer can write is there once as a bug whose text must stay inside.
+ */
 
 import type { LogLine, Server, ServerDefinition, ServerOptions } from 'sluice'
 import { ask, defineServer, prompt, resource, tool } from 'sluice'
@@ -6,7 +8,7 @@ import { createServer } from 'sluice/node'
 import { elicitation, idempotency, log } from 'sluice/plugins'
 import * as z from 'zod'
 
-/** In every exception that is thrown here, and in no input: where it shows up, an exception's text has left. */
+/** Part of every exception here, and of no input: if it appears in an answer, an exception's text has leaked. */
 export const canary = 'CANARY-51f0'
 
 const bug = (): Error => new TypeError(`${canary}: cannot read /srv/app/secret.ts`)
@@ -14,7 +16,7 @@ const bug = (): Error => new TypeError(`${canary}: cannot read /srv/app/secret.t
 export interface AttackedServer {
   readonly server: Server
   readonly definition: ServerDefinition
-  /** Tools that really ran, by name. */
+  /** Counts of the tools that ran, by name. */
   readonly runs: Map<string, number>
   readonly log: LogLine[]
 }
@@ -31,7 +33,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
     tools: [
       tool({
         name: 'echo',
-        description: 'The text, back',
+        description: 'Returns the text',
         input: z.object({ text: z.string() }),
         run({ text }) {
           note('echo')
@@ -40,7 +42,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'any',
-        description: 'Any value, back as data',
+        description: 'Returns any value as data',
         input: z.object({ value: z.unknown() }),
         run({ value }) {
           note('any')
@@ -49,7 +51,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'strict',
-        description: 'Is particular about its arguments',
+        description: 'Has strict arguments',
         input: z.object({
           count: z.number().int().min(1).max(10),
           kind: z.enum(['a', 'b']),
@@ -70,7 +72,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'bug-late',
-        description: 'Rejects with something that is no Error',
+        description: 'Rejects with something that is not an Error',
         async run() {
           note('bug-late')
           await null
@@ -79,7 +81,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'bug-output',
-        description: 'Breaks its own promise',
+        description: 'Violates its own output schema',
         output: z.object({ n: z.number({ error: () => canary }) }),
         run() {
           note('bug-output')
@@ -88,7 +90,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'bug-print',
-        description: 'Returns what cannot be printed',
+        description: 'Returns an unserializable value',
         run() {
           note('bug-print')
           return [
@@ -123,7 +125,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'gated',
-        description: 'Needs an approval nobody can give',
+        description: 'Needs an approval that cannot be given',
         approval: 'always',
         stateless: true,
         run() {
@@ -145,7 +147,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'scoped',
-        description: 'Not for everybody',
+        description: 'Hidden from most callers',
         scopes: ['secret:read'],
         run() {
           note('scoped')
@@ -154,7 +156,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'routed',
-        description: 'Its region is repeated as a header',
+        description: 'Repeats its region as a header',
         input: z.object({
           region: z.string().meta({ 'x-mcp-header': 'Region' }),
           size: z.int().meta({ 'x-mcp-header': 'Size' }).optional(),
@@ -166,7 +168,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
       }),
       tool({
         name: 'wait',
-        description: 'Until it is stopped',
+        description: 'Runs until it is cancelled',
         run(_, { signal }) {
           note('wait')
           return new Promise((_resolve, reject) => {
@@ -229,7 +231,7 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
     ],
   })
   const keep = (line: LogLine): void => {
-    // Enough to look at, not enough to fill the memory of a long run.
+    // Enough for the assertions, without filling the memory of a long run.
     if (lines.length < 1000) lines.push(line)
   }
   const server = createServer(definition, {
@@ -239,6 +241,6 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
   return { server, definition, runs, log: lines }
 }
 
-/** Nothing of the inside may be in what leaves: no exception's text, no stack, no path of ours. */
+/** No internal detail may leave: no exception's text, no stack, no path of ours. */
 export const internalDetail =
   /CANARY|\n\s+at |\\n\s+at |node_modules|file:\/\/|\/srv\/app|\/packages\/|\.[tj]s:\d|(?:Type|Range|Syntax|Reference)Error|is not a function|Cannot read prop/

@@ -1,4 +1,4 @@
-/** A server that asks who is calling, over real HTTP, with the address its tokens must name. */
+/** A server with authentication over real HTTP, with the address that its tokens must name. */
 
 import type { Call, Layer, LogLine, Plugin, PluginList, ServerDefinition } from 'sluice'
 import { createServer, protectedResource, serveHttp } from 'sluice/node'
@@ -8,7 +8,7 @@ import { freePort } from '../processes/programs.ts'
 export interface AuthenticatedServer {
   readonly url: string
   readonly lines: readonly LogLine[]
-  /** Calls as the layers further in saw them. */
+  /** Calls as the inner layers saw them. */
   readonly calls: readonly Call[]
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export async function serveAuthenticated(options: ServeOptions): Promise<Authent
     const { close } = await serveHttp(server, { port, resource })
     return { url, lines, calls: inside, close }
   } catch (thrown) {
-    // Somebody else took the port since it was free.
+    // Another process took the free port in the meantime.
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE') return serveAuthenticated(options)
     throw thrown
   }

@@ -1,4 +1,4 @@
-/** A server with gated tools, its console and people who use it: what every test here begins with. */
+/** A server with gated tools, its console and its users, for all console tests. */
 
 import { request } from 'node:http'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
@@ -12,10 +12,10 @@ import { createServer } from 'sluice/node'
 import { elicitation, idempotency } from 'sluice/plugins'
 import * as z from 'zod'
 
-/** Real time, which a test can leap over. */
+/** Real time that a test can advance. */
 export interface AdjustableClock extends Clock {
   advance(ms: number): void
-  /** From now on each look at it takes so long. */
+  /** From now on each reading takes this long. */
   tickBy(ms: number): void
 }
 export function adjustableClock(): AdjustableClock {
@@ -83,7 +83,7 @@ export const stuckDefinition = defineServer({
       input: z.object({ order: z.string() }),
       approval: 'always',
       stateless: true,
-      // Longer than any test takes: only a clock that leaps comes past it.
+      // Longer than any test takes; only an advanced clock passes it.
       timeoutMs: 4 * 60_000,
       run: (_, { signal }) => new Promise<string>((_resolve, reject) => signal.addEventListener('abort', reject)),
     }),
@@ -100,7 +100,7 @@ export interface ConsoleFixture {
   readonly approvals: Approvals
   /** The secret of a new caller's key. */
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
-  /** A call of a tool with such a key; the result, or the error. */
+  /** Calls a tool with such a key; returns the result or the error. */
   call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
   close(): Promise<void>
 }
@@ -200,7 +200,7 @@ export interface ConsoleRequest {
   readonly body?: unknown
 }
 
-/** Below fetch, which would not let a test lie about Host, Origin or cookies. */
+/** Sends without fetch, which would not let a test forge Host, Origin or cookies. */
 export function send(
   url: string,
   path: string,
@@ -231,7 +231,7 @@ export function send(
   })
 }
 
-/** A browser as far as the API is concerned: it keeps the cookie, says where it comes from, and repeats the token. */
+/** A browser from the API's view: it keeps the cookie, sends its origin, and repeats the token. */
 export interface BrowserSession {
   readonly cookie: string
   get(path: string): Promise<ConsoleResponse>
@@ -240,11 +240,11 @@ export interface BrowserSession {
 }
 
 export async function signIn(
-  house: Pick<ConsoleFixture, 'url'>,
+  consoleFixture: Pick<ConsoleFixture, 'url'>,
   proof: { link?: string; key?: string },
 ): Promise<BrowserSession> {
-  const origin = new URL(house.url).origin
-  const entered = await send(house.url, 'api/session', { method: 'POST', headers: { origin }, body: proof })
+  const origin = new URL(consoleFixture.url).origin
+  const entered = await send(consoleFixture.url, 'api/session', { method: 'POST', headers: { origin }, body: proof })
   if (entered.status !== 200) throw new Error(`${entered.status} ${entered.text}`)
   let cookie = cookieOf(entered)
   const headers: Record<string, string> = { origin, cookie, 'x-csrf-token': String(entered.body['csrf']) }
@@ -260,15 +260,15 @@ export async function signIn(
       return cookie
     },
     headers,
-    get: async (path) => heard(await send(house.url, path, { headers: { cookie } })),
-    post: async (path, body = {}) => heard(await send(house.url, path, { method: 'POST', headers, body })),
+    get: async (path) => heard(await send(consoleFixture.url, path, { headers: { cookie } })),
+    post: async (path, body = {}) => heard(await send(consoleFixture.url, path, { method: 'POST', headers, body })),
   }
 }
 
 export const cookieOf = ({ headers }: ConsoleResponse): string => String(headers['set-cookie']).split(';')[0] ?? ''
 
-/** The owner, by a link. */
-export async function signInAsOwner(house: ConsoleFixture): Promise<BrowserSession> {
-  return signIn(house, { link: linkToken(await house.consoleApp.link()) })
+/** Signs in as the owner, by a link. */
+export async function signInAsOwner(consoleFixture: ConsoleFixture): Promise<BrowserSession> {
+  return signIn(consoleFixture, { link: linkToken(await consoleFixture.consoleApp.link()) })
 }
 export const linkToken = (link: string): string => link.split('/').at(-1) ?? ''

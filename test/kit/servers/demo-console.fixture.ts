@@ -1,4 +1,4 @@
-/** A day in a shop, for pictures and for looking at the console: three servers, callers, tickets, traffic. */
+/** A day in a shop, for screenshots and for trying the console: three servers, callers, tickets and traffic. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineServer, fail, tool } from 'sluice'
@@ -6,7 +6,7 @@ import * as z from 'zod'
 import type { ConsoleFixture } from './console.fixture.ts'
 import { openConsoleFixture, shopDefinition } from './console.fixture.ts'
 
-/** Mostly quick, now and then slow; the same every time. */
+/** Mostly fast, sometimes slow; the same every time. */
 let turn = 0
 async function simulateWork(ms: number): Promise<void> {
   turn++
@@ -78,7 +78,7 @@ export interface DemoConsole extends ConsoleFixture {
 
 const deceptiveText = 'Refund for a parcel that never arrived. \u202eevoba sa\u202c Customer was informed.'
 
-/** Tickets of several callers, one of them with something to hide; two are decided. */
+/** Tickets of several callers, one of them with a disguised text; two are decided. */
 export async function openDemoConsole(): Promise<DemoConsole> {
   const tools = shopDefinition.tools?.filter(({ name }) => name !== 'break') ?? []
   const house = await openConsoleFixture({ definition: { ...shopDefinition, tools }, also: [warehouse, letters] })
@@ -121,7 +121,7 @@ export async function openDemoConsole(): Promise<DemoConsole> {
 const articles = ['teapot', 'lamp', 'umbrella', 'chess set', 'kite']
 const clients = ['Claude Desktop', 'cron', 'support-agent']
 
-/** Calls at once, of all kinds. */
+/** Makes concurrent calls of all kinds. */
 export async function generateTraffic({ call, secrets }: DemoConsole, calls: number): Promise<void> {
   const one = async (at: number): Promise<unknown> => {
     const [secret = '', client = ''] = [secrets[at % 3], clients[at % 3]]

@@ -1,4 +1,7 @@
-/** Where a server can stand with all its ways in: on a port of its own, or mounted into each framework. A new mount is a row. */
+/**
+ * The deployments of a server with all its entry points: on its own port, or mounted into each framework. A new mount
+ * is a row.
+ */
 
 import type { Server as NodeServer } from 'node:http'
 import type { Server } from 'sluice'
@@ -13,17 +16,17 @@ export interface DeployedServer {
   readonly node: NodeServer
   /** The path of the MCP endpoint. */
   readonly endpoint: string
-  /** What the other paths begin with. */
+  /** The prefix of the other paths. */
   readonly base: string
   close(): Promise<void>
 }
 
 export interface Deployment {
-  /** The name of one of its ways here, by that on a port of its own. */
-  nameOf(way: string): string
-  /** The entry of the package that its endpoint comes from. */
+  /** Returns the name of an entry point here, from its name on its own port. */
+  nameOf(transport: string): string
+  /** The entry of the package that provides its endpoint. */
   readonly entry: string
-  /** Whether it sees the header lines as they came, and sockets. */
+  /** Whether it sees the raw header lines, and sockets. */
   readonly node: boolean
   open(server: Server, options?: NodeHttpOptions): Promise<DeployedServer>
 }
@@ -31,7 +34,7 @@ export interface Deployment {
 const everyTransport = (): NodeHttpOptions => ({ sse: sse(), websocket: websocket() })
 
 const ownPort: Deployment = {
-  nameOf: (way) => way,
+  nameOf: (transport) => transport,
   entry: './node',
   node: true,
   async open(server, options) {
@@ -44,7 +47,7 @@ export const deployments: readonly Deployment[] = [
   ownPort,
   ...mountKinds.map(
     ({ name, open, sockets }): Deployment => ({
-      nameOf: (way) => `${way} mounted into ${name}`,
+      nameOf: (transport) => `${transport} mounted into ${name}`,
       entry: sockets ? './node' : './fetch',
       node: sockets,
       async open(server, options) {

@@ -1,6 +1,6 @@
 /**
- * The edge's WebSocket on Node: a server that upgrades as Bun's does, on real sockets, so that every case of this folder
- * meets that code too. The runtimes themselves are in `test/runtimes`.
+ * The edge's WebSocket on Node: a server that upgrades as Bun's does, on real sockets, so that every case of this
+ * folder covers that code too. The runtimes themselves are tested in `test/runtimes`.
  */
 
 import type { IncomingMessage } from 'node:http'

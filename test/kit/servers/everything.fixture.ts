@@ -1,8 +1,9 @@
 /**
- * One server with everything in it, written as a user of Sluice would: what the official clients, the Inspector and our
- * own matrix of revisions and transports are pointed at.
+ * One server with every feature, written as a user of Sluice would. The official clients, the Inspector and our own
+ * matrix of revisions and transports test it.
  *
- * `node test/kit/servers/everything.fixture.ts` serves it over HTTP and prints where, `--stdio` over a pipe; both on the build.
+ * `node test/kit/servers/everything.fixture.ts` serves it over HTTP and prints the address, `--stdio` over stdio; both
+ * on the build.
  */
 
 import type { Server, ServerDefinition, ServerOptions } from 'sluice'
@@ -17,7 +18,7 @@ import { prompts, resources } from './everything/resources-and-prompts.ts'
 /** Small enough that every list has several pages. */
 export const pageSize = 4
 
-/** These come and go, so that subscribers have something to hear of. */
+/** These come and go, so that subscribers are notified. */
 const passing = {
   tools: tool({ name: 'passing', description: 'Sometimes there', run: () => 'Still there' }),
   prompts: prompt({ name: 'passing', description: 'Sometimes there', run: () => 'Still there' }),

@@ -9,25 +9,25 @@ import Provider, { errors } from 'oidc-provider'
 
 export interface Issuer {
   readonly url: string
-  /** The first; whoever else is known has the same secret. */
+  /** The first client; all others have the same secret. */
   readonly client: { readonly id: string; readonly secret: string }
-  /** Requests for the key set so far. */
+  /** The number of requests for the key set. */
   readonly keyFetches: number
-  /** An access token by client credentials, for this resource; of `robot` unless said. */
+  /** Returns an access token by client credentials for this resource; by default for `robot`. */
   token(resource: string, scope?: string, clientId?: string): Promise<string>
-  /** Signs with a new key from now on; the old one stays published unless it is to be gone. */
+  /** Signs with a new key from now on; by default the old one stays published. */
   rotate(options?: { readonly forgetOld?: boolean }): void
-  /** While it is down every request is cut off. */
+  /** While it is down, every connection is closed. */
   down: boolean
   close(): void
 }
 
-/** What an issuer says of a client in its tokens, such as the tenants it works for. */
+/** The claims that an issuer adds to a client's tokens, such as its tenants. */
 export interface Claims {
   readonly [client: string]: { readonly [claim: string]: unknown }
 }
 
-/** `resources` it issues tokens for; asking for any other is refused. `claims` makes further clients known. */
+/** `resources` are those it issues tokens for; any other is refused. `claims` adds further clients. */
 export async function startIssuer(resources: readonly string[], scopes: string, claims: Claims = {}): Promise<Issuer> {
   const client = { id: 'robot', secret: randomUUID() }
   const node = createServer()
@@ -101,7 +101,7 @@ export async function startIssuer(resources: readonly string[], scopes: string, 
   return issuer
 }
 
-/** Its tokens stand for themselves: nothing has to be found again. */
+/** Its tokens are self-contained, so nothing needs to be stored. */
 const statelessAdapter: AdapterFactory = () => ({
   upsert: async () => {},
   find: async () => undefined,

@@ -1,4 +1,4 @@
-/** Every way to mount a server into somebody else's program, on a free port. A new one is a row. */
+/** Every way to mount a server into another program, on a free port. A new one is a row. */
 
 import type { Server as NodeServer } from 'node:http'
 import { createServer as createNodeServer } from 'node:http'
@@ -14,7 +14,7 @@ import type { NodeHandler, NodeHttpOptions } from 'sluice/node'
 import { createHttpHandler, toFastify } from 'sluice/node'
 
 export interface Mounted {
-  /** Of the MCP endpoint; the other ways are below it. */
+  /** The URL of the MCP endpoint; the other entry points are below it. */
   readonly url: string
   readonly node: NodeServer
   close(): Promise<void>
@@ -22,7 +22,7 @@ export interface Mounted {
 
 export interface MountKind {
   readonly name: string
-  /** Whether sockets can be opened below it. */
+  /** Whether WebSockets can be opened below it. */
   readonly sockets: boolean
   open(server: Server, options: NodeHttpOptions): Promise<Mounted>
 }
@@ -40,7 +40,7 @@ const listening = async (node: NodeServer, handler: { close(): unknown }): Promi
     },
   }
 }
-/** What `serveHttp` does by itself: Node would look for slow requests every 30 s. */
+/** `serveHttp` sets this by itself; otherwise Node checks for slow requests every 30 s. */
 const http = { connectionsCheckingInterval: 1_000 }
 const upgrading = (node: NodeServer, handler: NodeHandler): NodeServer => node.on('upgrade', handler.upgrade)
 

@@ -5,7 +5,7 @@ import { defineServer, resource, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import * as z from 'zod'
 
-export function createPagedServer(): { readonly server: Server; tell(): void } {
+export function createPagedServer(): { readonly server: Server; notify(): void } {
   const named = (name: string, scopes: readonly string[] = []): ReturnType<typeof tool> =>
     tool({ name, description: name, scopes, run: () => name })
   const definition = defineServer({
@@ -36,7 +36,7 @@ export function createPagedServer(): { readonly server: Server; tell(): void } {
   const server = createServer(definition, { pageSize: 2 })
   return {
     server,
-    tell: () =>
+    notify: () =>
       server.update({
         ...definition,
         tools: [...(definition.tools ?? []), named(`new-${Math.random().toString(36).slice(2)}`)],

@@ -1,6 +1,6 @@
 /**
- * A server with one gated tool whose effects are lines in a file, on a store that other processes share: what the races
- * and the crashes are about. Programs start with it, so it imports the built library.
+ * A server with one gated tool whose effects are lines in a file, on a store that processes share, for the races and
+ * crashes. Programs start with it, so it imports the built library.
  */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -37,12 +37,12 @@ const silent = { info() {}, warn() {}, error() {} }
 export interface PaymentServer {
   readonly approvals: Approvals
   readonly server: Server
-  /** Named where it has an id; else found by what it is bound to. */
+  /** Names the ticket if there is an id; otherwise it is found by its binding. */
   pay(amount: number, id?: string): Promise<Answer>
 }
 export interface Answer {
   readonly text?: string
-  /** The ticket that has to be approved first. */
+  /** The ticket that must be approved first. */
   readonly required?: string
   readonly reason?: string
   readonly state?: string
@@ -103,7 +103,7 @@ function toAnswer({ result, error }: Params): Answer {
   return { required: (JSON.parse(text) as { request_id: string }).request_id }
 }
 
-/** How often each amount was paid. */
+/** Returns how often each amount was paid. */
 export function effectsIn(folder: string): ReadonlyMap<number, number> {
   const path = join(folder, 'effects')
   const counts = new Map<number, number>()

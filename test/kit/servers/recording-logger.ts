@@ -1,4 +1,4 @@
-/** A logger that keeps its lines, with the level each came at. */
+/** A logger that records its lines with their levels. */
 
 import type { Logger, LogLine } from 'sluice'
 

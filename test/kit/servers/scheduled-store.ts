@@ -1,4 +1,4 @@
-/** A store whose every request and every reply takes as long as a test's scheduler says, in any order. */
+/** A store whose requests and replies are delayed by a test's scheduler, in any order. */
 
 import type { Bus } from '../../../packages/sluice/src/core/bus.ts'
 import type { Store } from '../../../packages/sluice/src/core/store.ts'
@@ -7,7 +7,7 @@ export interface Scheduler {
   schedule<T>(task: Promise<T>): Promise<T>
 }
 
-/** A bus whose messages take as long as the scheduler says, and whose sender then waits for the reply. */
+/** A bus whose messages are delayed by the scheduler, and whose sender then waits for the reply. */
 export const scheduledBus = (scheduler: Scheduler, bus: Bus): Bus => ({
   async publish(channel, message) {
     await scheduler.schedule(Promise.resolve())

@@ -1,7 +1,7 @@
 /**
- * One server, two tenants, everything on. Whatever a tenant can bring about answers with that tenant's canary for the
- * text it was given, and both tenants give the same texts under the same ids, tokens and keys: an answer that went astray,
- * a cache that forgot whose it is, a key that was joined, all of them show as a canary in the wrong hands.
+ * One server with two tenants and every feature. Every effect of a tenant answers with that tenant's canary for its
+ * input. Both tenants use the same texts under the same ids, tokens and keys. So a misdirected answer, a cache without
+ * a tenant or a joined key shows as a canary with the wrong tenant.
  */
 
 import { createHmac } from 'node:crypto'
@@ -28,7 +28,7 @@ export const tenantNames = ['ants', 'bees'] as const
 export type TenantName = (typeof tenantNames)[number]
 
 const canaries = new Map<string, string>()
-/** Nobody can make another's from it. */
+/** No tenant can compute another's canary from its own. */
 export function canaryOf(tenant: string, text: string): string {
   const name = `${tenant} ${text}`
   const known = canaries.get(name)
@@ -39,18 +39,18 @@ export function canaryOf(tenant: string, text: string): string {
 }
 export const canariesIn = (text: string): readonly string[] => text.match(/K-[0-9a-f]{24}-K/g) ?? []
 
-/** Both tenants subscribe to all of these; the calls of one change the even ones, those of the other the odd ones. */
+/** Both tenants subscribe to all of these; one changes the even ones, the other the odd ones. */
 export const notes: readonly string[] = Array.from({ length: 20 }, (_, i) => `note://${i}`)
 const changedBy = (tenant: string, text: string): string =>
   `note://${((Number(text) / 5) % notes.length) + (tenant === tenantNames[0] ? 0 : 1)}`
 export const isNotifiedOf = (tenant: TenantName, uri: string): boolean =>
   Number(uri.slice('note://'.length)) % 2 === (tenant === tenantNames[0] ? 0 : 1)
 
-/** A tool of each tenant's own, whose very name is a canary. */
+/** A separate tool per tenant, whose name is a canary. */
 export const ownTool = (tenant: string): string => `only_${canaryOf(tenant, 'tool')}`
 
 const input = z.object({ text: z.string() })
-/** How long a busy machine takes is none of this test's business. */
+/** The speed of the machine is not part of this test. */
 const timeoutMs = 3_600_000
 const define = () =>
   defineServer({
@@ -60,7 +60,7 @@ const define = () =>
       tool({
         name: 'work',
         timeoutMs,
-        description: 'Answers with the tenant’s own canary, and with what the tenant left behind before',
+        description: 'Returns the tenant’s own canary and the value that the tenant stored before',
         input,
         async run({ text }, { call, store, progress, log: say, resourceUpdated }) {
           const { id } = call.tenant
@@ -94,7 +94,7 @@ const define = () =>
       prompt({
         name: 'say',
         timeoutMs,
-        description: 'Says the tenant’s own canary',
+        description: 'Returns the tenant’s own canary',
         input,
         async run({ text }, { call }) {
           await waitAtRandom()
@@ -118,9 +118,9 @@ const define = () =>
 export interface TwoTenants {
   readonly server: Server
   readonly store: Store
-  /** The credential of one member of each tenant; both are called alike. */
+  /** The credential of one member of each tenant; both have the same name. */
   readonly tokens: { readonly [tenant in TenantName]: string }
-  /** Sentences about lines of one tenant that hold a canary of another. */
+  /** Describes log lines of one tenant that contain another's canary. */
   readonly leakedLines: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Takes `good-ann` for ann, and `good-ann-5000` for ann until then, in milliseconds. */
+/** Accepts `good-ann` as ann, and `good-ann-5000` as ann until that time in milliseconds. */
 
 import type { Verifier } from 'sluice'
 

@@ -1,6 +1,6 @@
-/** Work that waits in every way JavaScript knows, so that calls come to an end out of each other's turns. */
+/** Work that waits in every way of JavaScript, so that calls interleave. */
 
-/** Calls wait here for each other: whoever fills the room wakes all, in its own turn and not in theirs. */
+/** A rendezvous: the call that fills it wakes all others, in its own turn. */
 function createRendezvous(size: number): () => Promise<void> {
   let waiting: (() => void)[] = []
   const leave = (): void => {
@@ -24,7 +24,7 @@ const waits: readonly (() => Promise<unknown>)[] = [
   createRendezvous(8),
 ]
 
-/** Up to three waits, each of another kind. */
+/** Up to three waits of different kinds. */
 export async function waitAtRandom(): Promise<void> {
   for (let hop = Math.floor(Math.random() * 4); hop > 0; hop--)
     await waits[Math.floor(Math.random() * waits.length)]?.()

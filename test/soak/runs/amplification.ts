@@ -1,4 +1,6 @@
-/** What the worst known message of every method costs, by every way in, against an ordinary call of the same bytes. */
+/**
+ * The cost of the worst known message of every method, on every path, compared with an ordinary call of the same size.
+ */
 
 import { amplified, cases } from '../../amplification/cases.ts'
 import type { Amplification } from '../../amplification/measure.ts'
@@ -8,12 +10,12 @@ import type { Soak } from '../soak.ts'
 
 const maxTimes = 100
 
-/** The same ways mounted into frameworks run the same code. */
-const ways = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
+/** The mounts in frameworks run the same code. */
+const paths = messagePaths.filter(({ name }) => !name.includes(' mounted into '))
 
 export const run: Soak = async ({ times, progress }) => {
   const measured: Amplification[] = []
-  for (const kind of ways) {
+  for (const kind of paths) {
     const found = await amplificationOf(kind, amplified, cases, times(5))
     for (const each of found) progress(lineOf(each))
     measured.push(...found)
@@ -21,7 +23,7 @@ export const run: Soak = async ({ times, progress }) => {
   const highest = (of: 'cpu' | 'memory'): number => Math.ceil(Math.max(...measured.map((each) => each[of])))
   return {
     counted: {
-      'ways in': ways.length,
+      'ways in': paths.length,
       methods: new Set(cases.map(({ method }) => method)).size,
       measured: measured.length,
       'times the CPU at most': highest('cpu'),

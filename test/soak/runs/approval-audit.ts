@@ -1,6 +1,6 @@
 /**
- * P16 at length: ten thousand gated calls on SQLite, most of them approved and run, and all of their life on record:
- * proposed, decided, spent, started, ended. Then rows are altered and taken out, one at a time, and the verifier names each.
+ * P16 at length: ten thousand gated calls on SQLite, most of them approved and run, and all steps recorded: proposed,
+ * decided, spent, started, ended. Then rows are altered and removed, one at a time, and the verifier must name each.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ export const run: Soak = async ({ times, random, progress }) => {
   for (const [kind, count] of Object.entries(expected))
     if (seen.get(kind) !== count) lost.push(`${seen.get(kind) ?? 0} records say ${kind}, and ${count} should`)
   const whole = await verifyAudit(store, tenant)
-  if (!whole.intact) lost.push(`Nobody touched it, and it is ${JSON.stringify(whole)}`)
+  if (!whole.intact) lost.push(`It was not changed, and the verifier says ${JSON.stringify(whole)}`)
   lost.push(...(await tamper(store, times(tampered), random)))
   await store.close()
   rmSync(folder, { recursive: true, force: true })
@@ -40,7 +40,7 @@ export const run: Soak = async ({ times, random, progress }) => {
   }
 }
 
-/** Every fifth is denied. How many were approved. */
+/** Every fifth call is denied. Returns the number of approved ones. */
 async function live(store: Store, calls: number, say: (line: string) => void): Promise<number> {
   const { call, approvals, server } = await openApprovalsFixture({}, { store, use: [audit()] })
   let approved = 0
@@ -65,7 +65,7 @@ async function kindsIn(store: Store): Promise<ReadonlyMap<string, number>> {
   return counts
 }
 
-/** Rows at random, altered and then missing, each put back after. What went unnoticed, in sentences. */
+/** Alters and then removes random rows, and restores each. Returns undetected changes as sentences. */
 async function tamper(store: Store, count: number, random: () => number): Promise<readonly string[]> {
   const rows: Row[] = []
   for (let after: Row['key'] | undefined; ; after = rows.at(-1)?.key) {

@@ -18,7 +18,7 @@ export const run: Soak = async ({ times, progress }) => {
   const home = temporary()
   const program = await bundleProgram(home)
 
-  /** A folder and a database for each round: what earlier ones left would only be read past. */
+  /** A folder and a database per round, because the data of earlier rounds would only slow it down. */
   async function rounded(name: string, storeOf: (round: number) => string): Promise<SoakReport> {
     const counted: { [what: string]: number } = {}
     const count = (what: string, by: number): void => {

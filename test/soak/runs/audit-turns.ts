@@ -1,6 +1,6 @@
 /**
- * An audit of 150,000 rows on SQLite, exported and verified through the console, then pruned: the longest time that any
- * of them keeps the event loop, which is how long every other call of the process waits.
+ * An audit of 150,000 rows on SQLite, exported and verified through the console, then pruned: the longest event-loop
+ * turn of each, which delays every other call of the process.
  */
 
 import { spawn } from 'node:child_process'
@@ -66,7 +66,7 @@ export const run: Soak = async ({ times, progress }) => {
   return { counted, lost }
 }
 
-/** One record a row. Chained in memory and copied: a commit for each would take minutes. */
+/** One record per row. Chained in memory and copied, because a commit for each would take minutes. */
 async function fill(store: Store, rows: number): Promise<void> {
   const made = memoryStore()
   const append = createChain(made, tenant, 'soak')
@@ -79,7 +79,10 @@ async function fill(store: Store, rows: number): Promise<void> {
   }
 }
 
-/** Asked by a process of its own, whose work is not counted: how many lines came, and -1 if it was refused or not intact. */
+/**
+ * Requested by a separate process, whose work is not counted. Returns the number of lines, or -1 if it was refused or
+ * not intact.
+ */
 async function linesOf(url: string, key: string, method: string): Promise<number> {
   const program = `
     const [, url, key, method] = process.argv

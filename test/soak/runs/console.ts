@@ -1,7 +1,7 @@
 /**
- * The console with ten thousand tickets waiting and five hundred requests passing per second, in Chromium: whether the
- * page ever keeps a person waiting. A task after loading that takes the processor for more than 50 ms is a loss. How many
- * took that long by the clock, as a page itself can see it, is printed beside: on a busy machine those are others' doing.
+ * The console with ten thousand waiting tickets and five hundred requests per second, in Chromium: whether the page
+ * ever blocks. A task after loading that takes more than 50 ms of CPU time is a loss. Tasks that took so long by the
+ * clock are printed beside; on a busy machine other work causes those.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -20,16 +20,16 @@ const longest = 50
 const heaviest = 80 * 1024
 
 export const run: Soak = async ({ times, progress }) => {
-  const house = await openConsoleFixture()
+  const consoleFixture = await openConsoleFixture()
   const tickets = times(10_000)
-  const secrets = await propose(house, tickets, progress)
-  const load = startLoad(house, secrets)
+  const secrets = await propose(consoleFixture, tickets, progress)
+  const load = startLoad(consoleFixture, secrets)
   const browser = await startChromium()
   const lost: string[] = []
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     page.setDefaultTimeout(120_000)
-    await page.goto(await house.consoleApp.link())
+    await page.goto(await consoleFixture.consoleApp.link())
     await page.locator('.ticket-list a').first().waitFor()
     await watch(page)
     await browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
@@ -60,22 +60,22 @@ export const run: Soak = async ({ times, progress }) => {
     }
   } finally {
     await browser.close()
-    await house.close()
+    await consoleFixture.close()
   }
 }
 
 /** Real calls of a gated tool: each caller may have twenty waiting. */
 async function propose(
-  house: ConsoleFixture,
+  consoleFixture: ConsoleFixture,
   tickets: number,
   say: (line: string) => void,
 ): Promise<readonly string[]> {
   const secrets: string[] = []
   for (let made = 0; made < tickets; made += perCaller) {
-    const secret = await house.createAgentKey(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
+    const secret = await consoleFixture.createAgentKey(`caller-${secrets.length}`, [`tenant-${secrets.length % 40}`])
     secrets.push(secret)
     const orders = Array.from({ length: Math.min(perCaller, tickets - made) }, (_, at) => `order-${made + at}`)
-    for (const order of orders) await house.call(secret, 'refund', { order, cents: order.length * 100 })
+    for (const order of orders) await consoleFixture.call(secret, 'refund', { order, cents: order.length * 100 })
     if (made % 2000 === 0) say(`console: ${made} tickets`)
   }
   return secrets
@@ -85,7 +85,7 @@ interface Load {
   stop(): Promise<{ readonly calls: number; readonly seconds: number }>
 }
 
-function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
+function startLoad(consoleFixture: ConsoleFixture, secrets: readonly string[]): Load {
   const begin = performance.now()
   let calls = 0
   let over = false
@@ -94,7 +94,7 @@ function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
       const due = ((performance.now() - begin) / 1000) * perSecond
       while (calls < due && !over) {
         const secret = secrets[calls % secrets.length] ?? ''
-        await house.call(
+        await consoleFixture.call(
           secret,
           calls % 25 === 0 ? 'break' : 'price',
           calls % 25 === 0 ? {} : { article: 'lamp' },
@@ -115,7 +115,7 @@ function startLoad(house: ConsoleFixture, secrets: readonly string[]): Load {
   }
 }
 
-/** From here on nothing may take long. */
+/** From here on no task may take long. */
 const watch = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {
     window.longTasks = 0

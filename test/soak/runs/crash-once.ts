@@ -3,7 +3,7 @@
 import { killRepeatedly } from '../../kit/processes/idempotency-workers.ts'
 import type { Soak } from '../soak.ts'
 
-/** One set of keys would soon be all done or all in doubt. */
+/** A single set of keys would soon be all done or all in doubt. */
 const killsPerSet = 10
 
 export const run: Soak = async ({ times, random }) => {

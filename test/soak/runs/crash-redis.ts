@@ -1,4 +1,4 @@
-/** 20 times kill −9 of a Redis that syncs its append-only file on every write: what it had acknowledged is there. */
+/** Kills a Redis that syncs its append-only file on every write 20 times with −9: acknowledged writes are there. */
 
 import { crashRedis } from '../../stores/crash.ts'
 import type { Soak } from '../soak.ts'

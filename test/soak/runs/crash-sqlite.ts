@@ -1,4 +1,4 @@
-/** 200 times kill −9 of a process that writes to SQLite: what it had acknowledged is there. */
+/** Kills a process that writes to SQLite 200 times with −9: acknowledged writes are there. */
 
 import { crashSqlite } from '../../stores/crash.ts'
 import type { Soak } from '../soak.ts'

@@ -1,6 +1,6 @@
 /**
- * Sessions on three processes with one Redis. Each message of a session goes to any of the processes, while others change
- * the same session and the same resource: a client that reads whenever it hears of a change ends with the newest version.
+ * Sessions on three processes with one Redis. Each message of a session goes to any process, while others change the
+ * same session and the same resource. A client that reads after each notification ends with the newest version.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
- * A log that cannot be written stops nothing: `/dev/full`, a pipe that nobody reads, and a disk that fills while calls
- * run, data and log together. Every call gets an answer, `/healthz` says so at once, and SIGTERM ends the process.
+ * A log that cannot be written stops nothing: `/dev/full`, a pipe that is never read, and a disk that fills while calls
+ * run, with data and log. Every call gets an answer, `/healthz` answers at once, and SIGTERM ends the process.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -8,18 +8,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Client, connect } from '../../../packages/cli/src/client/client.ts'
-import { HttpStatusError, httpTransport } from '../../../packages/cli/src/client/http.ts'
-import { RemoteError } from '../../../packages/cli/src/client/message.ts'
+import { bearer, type Client, ClientError, connect, httpTransport, ServerError } from 'sluice/client'
 import { mountSmallDisk } from '../../kit/processes/small-disk.ts'
 import type { Soak } from '../soak.ts'
 
 const main = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
 
-/** Longer than this and a client would rather have given up: the deadline of a call is 30 s. */
+/** A client would have given up after this time: the deadline of a call is 30 s. */
 const maxCallMs = 30_000
 const maxHealthMs = 2_000
-/** 5 s for a balancer to notice, 10 s for calls, and some room. */
+/** 5 s for a balancer to notice, 10 s for calls, and a margin. */
 const maxStopMs = 20_000
 
 interface Counted {
@@ -38,7 +36,7 @@ export const run: Soak = async ({ times, progress }) => {
   try {
     for (const [name, folder, log] of [
       ['/dev/full', undefined, '/dev/full'],
-      ['a pipe nobody reads', undefined, undefined],
+      ['a pipe that is never read', undefined, undefined],
       ...(disk === undefined ? [] : [['a disk of 1 MB', disk, join(disk, 'sluice.log')] as const]),
     ] as const) {
       progress(`full-log-disk: ${name}`)
@@ -67,12 +65,12 @@ async function on(
   writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify(config))
   const data = disk ?? join(folder, 'data')
   const args = ['serve', 'memory', '--http', '--port', '0', '--console-port', '0', '--data', data]
-  // Its stderr is a pipe, which nobody reads once it has said where it listens.
+  // Its stderr is a pipe that is not read after the listening address.
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const counted: Counted = { calls: 0, errors: 0, slowestMs: 0, slowestHealthMs: 0, stopMs: 0 }
   try {
     const { url, key } = await placeOf(child)
-    const client = await connect(httpTransport({ url, headers: { authorization: `Bearer ${key}` } }))
+    const client = await connect(httpTransport(url, { authorization: bearer(key) }))
     const health = new URL('healthz', url).href
     for (let n = 0; n < calls; n++) {
       counted.slowestMs = Math.max(counted.slowestMs, await timed(() => call(client, n, counted, lost)))
@@ -94,15 +92,16 @@ async function on(
   }
 }
 
-/** Long texts, so that a small disk fills soon. A refusal is an answer; a connection that breaks or a wait is none. */
+/** Long texts, so that a small disk fills soon. A refusal is an answer; a broken connection or a timeout is not. */
 async function call(client: Client, n: number, counted: Counted, lost: string[]): Promise<void> {
   const text = `memory ${n} ${'of an elephant '.repeat(20)}`
   const signal = AbortSignal.timeout(maxCallMs)
   try {
-    const result = await client.request('tools/call', { name: 'add_memory', arguments: { text } }, signal)
+    const result = await client.request('tools/call', { name: 'add_memory', arguments: { text } }, { signal })
     if (result['isError'] === true) counted.errors++
   } catch (thrown) {
-    if (thrown instanceof RemoteError || thrown instanceof HttpStatusError) counted.errors++
+    if (thrown instanceof ServerError || (thrown instanceof ClientError && thrown.status !== undefined))
+      counted.errors++
     else lost.push(`Call ${n} got no answer: ${String(thrown)}`)
   }
 }
@@ -114,7 +113,7 @@ async function stop(child: ChildProcess, name: string, lost: string[]): Promise<
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, maxStopMs, 'late')
   })
-  if ((await Promise.race([exited, late])) === 'late') lost.push(`${name}: SIGTERM was not heard`)
+  if ((await Promise.race([exited, late])) === 'late') lost.push(`${name}: SIGTERM had no effect`)
   clearTimeout(timer)
 }
 

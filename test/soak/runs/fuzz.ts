@@ -1,4 +1,4 @@
-/** Every property test again and again with other seeds, until the time is over. */
+/** Repeats every property test with other seeds, until the time is up. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ export const run: Soak = async ({ minutes, times, random, progress }) => {
   return { counted: { rounds, 'files of properties': properties.length }, lost }
 }
 
-/** Nothing, or what failed. */
+/** Returns `undefined`, or what failed. */
 async function trial(files: readonly string[], seed: number): Promise<string | undefined> {
   const child = spawn(process.execPath, [vitest, 'run', '--reporter=dot', ...files], {
     cwd: root,

@@ -1,4 +1,7 @@
-/** 10 times another process holds the store's SQLite write lock for 3 s: health checks and calls are answered meanwhile. */
+/**
+ * Another process holds the store's SQLite write lock 10 times for 3 s: health checks and calls are answered in the
+ * meantime.
+ */
 
 import { heldLock } from '../../stores/held-lock.ts'
 import type { Soak } from '../soak.ts'

@@ -1,6 +1,6 @@
 /**
- * 5,000 streams that only wait, half of them of sessions, half subscriptions: what they add to a process that has done
- * nothing else. Much of it is the engine's young generation, which grows by what survives: a process that has worked has it.
+ * 5,000 idle streams, half for sessions and half for subscriptions: the memory that they add to an otherwise idle
+ * process. Much of it is the engine's young generation, which grows with what survives; a busy process has it anyway.
  */
 
 import { openStreams } from '../../kit/clients/connection-churn.client.ts'

@@ -1,6 +1,6 @@
 /**
- * Two tenants on every way in, with the same ids, keys and texts: a million answers and no byte of the other. Most in
- * memory, which is fastest; the others show that a store keeps tenants apart, too.
+ * Two tenants on every transport, with the same ids, keys and texts: a million answers and no byte of the other tenant.
+ * Most run in memory, which is fastest; the others show that a store separates tenants too.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The longest turn of the event loop with the largest input of every tool, on servers that hold much. Prints the table. */
+/** The longest event-loop turn with the largest input of every tool, on servers with much data. Prints the table. */
 
 import { casesOf } from '../../event-loop/cases.ts'
 import { lineOf, longestTurns } from '../../event-loop/measure.ts'

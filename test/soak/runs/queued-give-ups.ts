@@ -1,4 +1,4 @@
-/** Clients that give up while they are queued for admission, by FIN and by RST: afterwards all slots are free. */
+/** Clients that disconnect while they are queued for admission, by FIN and by RST: afterwards all slots are free. */
 
 import { defineServer, tool } from 'sluice'
 import { admission, serveHttp } from 'sluice/node'
@@ -8,6 +8,8 @@ import type {
   CreateAdmissionControl,
 } from '../../../packages/sluice/src/transports/http/admission.ts'
 import { connectFrom, toolCallText } from '../../kit/clients/connection-churn.client.ts'
+import type { AdmissionLoad } from '../../kit/servers/admission-load.ts'
+import { loadOf } from '../../kit/servers/admission-load.ts'
 import type { Soak } from '../soak.ts'
 
 const slots = 4
@@ -29,7 +31,7 @@ export const run: Soak = async ({ times, random }) => {
   }
   const serving = await serveHttp(definition, { port: 0, admission: watched, use: [log(silent)] })
   const port = Number(new URL(serving.url).port)
-  const load = (): AdmissionControl['load'] => made?.load ?? { running: -1, waiting: -1, shed: -1 }
+  const load = (): AdmissionLoad => loadOf(made)
   let [queued, served] = [0, 0]
   let turn = 0
   async function client(): Promise<void> {
@@ -37,7 +39,7 @@ export const run: Soak = async ({ times, random }) => {
       const own = turn++
       const socket = await connectFrom(port, own)
       socket.write(toolCallText(port, 'work'))
-      // Some while they wait, some when they have just been let in, some when they are answered.
+      // Some disconnect while they wait, some just after admission, some when they are answered.
       await new Promise((resolve) => setTimeout(resolve, random() * 12))
       queued = Math.max(queued, load().waiting)
       const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -46,7 +48,7 @@ export const run: Soak = async ({ times, random }) => {
       await closed
     }
   }
-  /** Waits for its answers, so that the slots are taken and change hands all the time. */
+  /** Waits for its answers, so that the slots are in constant use. */
   async function patient(): Promise<void> {
     const socket = await connectFrom(port, 0)
     while (turn < count) {
@@ -63,9 +65,9 @@ export const run: Soak = async ({ times, random }) => {
   const after = load()
   await serving.close()
   const lost = []
-  if (after.running > 0) lost.push(`${after.running} of ${slots} slots are held, and nobody is there`)
-  if (after.waiting > 0) lost.push(`${after.waiting} are queued, and nobody is there`)
-  if (queued === 0) lost.push('Nobody was queued, so that nothing was shown')
+  if (after.running > 0) lost.push(`${after.running} of ${slots} slots are held without a client`)
+  if (after.waiting > 0) lost.push(`${after.waiting} are queued without a client`)
+  if (queued === 0) lost.push('No client was queued, so the run proves nothing')
   return {
     counted: {
       'gave up': count,

@@ -1,6 +1,6 @@
 /**
- * 10 failovers of a real Redis pair under writes: what was acknowledged is there, and no process stays with the server that
- * became a replica. Counts the longest time without an accepted write.
+ * 10 failovers of a real Redis pair under writes: acknowledged writes are there, and no process stays with the server
+ * that became a replica. Measures the longest time without an accepted write.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { redisStore } from '../../../packages/sluice/src/stores/redis.ts'
 import { startRedisPair } from '../../kit/processes/redis-pair.ts'
 import type { Soak } from '../soak.ts'
 
-/** With new connections led to the new primary at once, a second probe is the most it may take. */
+/** New connections go to the new primary at once, so it takes at most a second probe. */
 const maxGapMs = 5000
 
 export const run: Soak = async ({ times, progress }) => {
@@ -30,7 +30,7 @@ export const run: Soak = async ({ times, progress }) => {
         last = performance.now()
       } else {
         refused++
-        // Whether a write without an answer took effect is not known.
+        // The outcome of a write without an answer is unknown.
         acknowledged.delete(key)
       }
       await sleep(1)

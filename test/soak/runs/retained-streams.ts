@@ -1,24 +1,24 @@
-/** Clients that fetch one large result after the other on streams that could be resumed: what the process keeps of them. */
+/** Clients that fetch large results on resumable streams: the memory that the process retains. */
 
 import { initializeMessage } from '../../kit/clients/connection-churn.client.ts'
 import { post } from '../../kit/clients/http-events.ts'
 import { startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
-/** In MB: a session keeps a mebibyte, and a process 32; the rest is what the garbage collector has not come to. */
+/** In MB: a session retains one mebibyte, and a process 32; the rest is garbage that was not collected yet. */
 const most = { few: 15, many: 50 }
 
 export const run: Soak = async ({ times }) => {
   const [few, calls, many] = [3, times(64), times(100)]
   const door = await startMeasuredServer()
   const url = `http://127.0.0.1:${door.port}/mcp`
-  /** Held, or the garbage collector would end them. */
+  /** Referenced, because the garbage collector would end them. */
   const streams: Response[] = []
   async function visit(reports: number): Promise<void> {
     const opened = await post(url, initializeMessage)
     await opened.text()
     const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
-    // A client that listens keeps its session, and with it whatever the session keeps.
+    // A connected client keeps its session, and with it everything the session retains.
     streams.push(await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } }))
     for (let id = 0; id < reports; id++) {
       const params = { name: 'report', arguments: {}, _meta: { progressToken: id } }

@@ -1,15 +1,15 @@
-/** Clients that ask for a mebibyte each, again and again, and read nothing: how many bytes are held for each byte they sent. */
+/** Clients that repeatedly request a mebibyte and read nothing: the bytes held for each byte they sent. */
 
 import type { Socket } from 'node:net'
 import { connectFrom, toolCallText } from '../../kit/clients/connection-churn.client.ts'
 import { startMeasuredServer } from '../../kit/processes/measured-server.ts'
 import type { Soak } from '../soak.ts'
 
-/** What may wait on all connections of a port. */
+/** The limit for unsent bytes on all connections of a port. */
 const limit = 64 * 1024 * 1024
-/** MB: the limit, as much again on its way there, and what the garbage collector has not come to. */
+/** MB: the limit, as much again in transit, and garbage that was not collected yet. */
 const most = 250
-/** Sent ahead by each client. */
+/** Requests that each client sends ahead. */
 const ahead = 20
 
 export const run: Soak = async ({ times }) => {

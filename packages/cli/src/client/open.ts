@@ -1,11 +1,15 @@
-/** Opens a client. A target with `http://` or `https://` is reached over HTTP; any other is a command to start. */
+/**
+ * Opens a client. A target with `http://` or `https://` is reached over HTTP, one with `ws://` or `wss://` over a
+ * WebSocket; any other is a command to start.
+ */
 
-import { childEnvironment, type Environment } from 'sluice/node'
+import type { Client, ClientOptions, HttpSender, Transport } from 'sluice/client'
+import { ClientError, connect, httpTransport, ServerError, sseTransport, webSocketTransport } from 'sluice/client'
+import { createNodeSender, stdioTransport } from 'sluice/client-node'
+import type { Environment } from 'sluice/node'
 import { CommandError, exitCodes } from '../output.ts'
-import type { Client, ClientOptions } from './client.ts'
-import { connect } from './client.ts'
-import { httpTransport } from './http.ts'
-import { stdioTransport } from './stdio.ts'
+import { clientInfo } from './message.ts'
+import { createSignIn } from './sign-in.ts'
 
 export interface ConnectOptions {
   /** Headers as `Name: value`, as in curl. */
@@ -14,6 +18,8 @@ export interface ConnectOptions {
   readonly quiet?: boolean
   /** Variables for a command, as `NAME` or `NAME=value`. Besides these it sees only basics such as PATH. */
   readonly env?: readonly string[]
+  /** Signs in where the server asks for it: in a browser, or at an address that is printed. */
+  readonly signIn?: { readonly opensBrowser: boolean; readonly signal: AbortSignal; print(text: string): void }
 }
 
 export const isUrl = (target: string): boolean => /^https?:\/\//i.test(target)
@@ -28,26 +34,99 @@ export function headersOf({ header = [], token }: ConnectOptions, env: Environme
   return { ...(credential && { authorization: `Bearer ${credential}` }), ...Object.fromEntries(extra) }
 }
 
+/** Connects to a server. `close` of the client also closes what was opened for it. */
 export async function openClient(
   target: string,
   connectOptions: ConnectOptions,
   env: Environment,
   options: ClientOptions = {},
 ): Promise<Client> {
-  if (!isUrl(target)) {
-    const [command = '', ...args] = splitWords(target)
-    const childEnv = childEnvironment(env, chosenVariables(connectOptions.env ?? [], env))
-    return connect(stdioTransport(command, args, childEnv, connectOptions.quiet ?? false), options)
+  if (/^wss?:\/\//i.test(target)) {
+    const token = connectOptions.token ?? env['SLUICE_TOKEN']
+    return connect(webSocketTransport(target, token === undefined ? {} : { token }), { clientInfo, ...options })
   }
+  if (isUrl(target)) return overHttp(target, connectOptions, env, options)
+  const [command = '', ...args] = splitWords(target)
+  const transport = stdioTransport({
+    command,
+    args,
+    env: chosenVariables(connectOptions.env ?? [], env),
+    ...(!connectOptions.quiet && { onStderr: (text: string) => process.stderr.write(text) }),
+  })
   try {
-    return await connect(httpTransport({ url: target, headers: headersOf(connectOptions, env) }), options)
+    return await connect(transport, { clientInfo, ...options })
   } catch (thrown) {
-    if (thrown instanceof TypeError)
-      throw new CommandError(
-        `No response from ${target}. Check that the server is running and that the path is right (usually /mcp).`,
-      )
-    throw thrown
+    throw toCommandError(thrown, target)
   }
+}
+
+async function overHttp(
+  url: string,
+  connectOptions: ConnectOptions,
+  env: Environment,
+  options: ClientOptions,
+): Promise<Client> {
+  const sender = createNodeSender()
+  const headers = headersOf(connectOptions, env)
+  // A credential that was given is not replaced by another.
+  const wantsSignIn = connectOptions.signIn && !('authorization' in headers)
+  const signIn = wantsSignIn
+    ? await createSignIn({ url, sender: sender.send, env, ...connectOptions.signIn })
+    : undefined
+  const close = (): void => {
+    signIn?.close()
+    sender.close()
+  }
+  const http = { headers, sender: sender.send, ...(signIn && { authorization: signIn.authorization }) }
+  try {
+    const client = await connectHttp(url, http, { clientInfo, ...options })
+    return {
+      ...client,
+      agreement: client.agreement,
+      async close() {
+        await client.close()
+        close()
+      },
+    }
+  } catch (thrown) {
+    close()
+    throw toCommandError(thrown, url)
+  }
+}
+
+interface HttpConnectOptions {
+  readonly headers: Record<string, string>
+  readonly sender: HttpSender
+}
+
+/** Servers of 2024 have HTTP+SSE alone, usually at `/sse`: they refuse a POST there. */
+async function connectHttp(url: string, http: HttpConnectOptions, options: ClientOptions): Promise<Client> {
+  const over = (transport: (url: string, http: HttpConnectOptions) => Transport): Promise<Client> =>
+    connect(transport(url, http), options)
+  try {
+    return await over(httpTransport)
+  } catch (thrown) {
+    const { status = 0 } = thrown instanceof ClientError || thrown instanceof ServerError ? thrown : {}
+    const isRefused = [400, 404, 405].includes(status)
+    if (!isRefused || options.era === 'modern') throw thrown
+    return over(sseTransport).catch(() => {
+      throw thrown
+    })
+  }
+}
+
+/** Returns the error of a request in words for the user of the command. */
+export function toCommandError(thrown: unknown, target: string): unknown {
+  if (!(thrown instanceof ClientError)) return thrown
+  if (thrown.reason === 'unreachable' && isUrl(target))
+    return new CommandError(
+      `No response from ${target}. Check that the server is running and that the path is right (usually /mcp).`,
+    )
+  if (thrown.status !== 401) return new CommandError(thrown.message)
+  const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
+  return new CommandError(
+    `The server wants a credential. Give one with --token or SLUICE_TOKEN, or use --sign-in.${hint}`,
+  )
 }
 
 /** Resolves the variables. A name without a value takes the value from this environment. */
@@ -60,8 +139,12 @@ const chosenVariables = (variables: readonly string[], env: Environment): Enviro
     }),
   )
 
-/** Splits a command line like a shell. Quotes keep words together. */
+/** Splits a command line like a shell. Quotes keep words together, also inside a word. */
 export function splitWords(line: string): readonly string[] {
-  const found = line.match(/"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+/g) ?? []
-  return found.map((word) => (/^["']/.test(word) ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word))
+  const found = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g) ?? []
+  return found.map((word) =>
+    word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double?: string, single?: string) =>
+      double === undefined ? (single ?? '') : double.replace(/\\(.)/g, '$1'),
+    ),
+  )
 }

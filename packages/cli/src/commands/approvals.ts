@@ -27,7 +27,7 @@ async function withApprovals(
   work: (approvals: Approvals) => Promise<number>,
 ): Promise<number> {
   return withStore(context, options, async ({ store, bus }, config) => {
-    const { webhook: _, holdMs: _1, rules, ...terms } = config.approvals
+    const { webhook: _, waitMs: _1, rules, ...terms } = config.approvals
     const audit = config.audit
       ? createAudit({ ...omitUndefined({ ...config.audit, retention: undefined }), store })
       : undefined

@@ -2,7 +2,7 @@
 
 import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { type Params, withEnvelope } from '../client/message.ts'
+import { modern, type Params, withEnvelope } from '../client/message.ts'
 import { type ConnectOptions, headersOf, isUrl } from '../client/open.ts'
 import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
@@ -38,7 +38,7 @@ export async function bench(
     ...headersOf(options, env),
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2026-07-28',
+    'mcp-protocol-version': modern,
     'mcp-method': method,
     ...(options.tool && { 'mcp-name': options.tool }),
   }

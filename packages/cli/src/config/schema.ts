@@ -7,10 +7,9 @@ import * as z from 'zod'
 
 const count = (min: number): z.ZodNumber => z.int().min(min)
 const ms = (about: string): z.ZodOptional<z.ZodNumber> => count(1).optional().describe(`${about}, in milliseconds`)
-const bucket = z.strictObject({
-  capacity: z.number().min(1).describe('The largest burst'),
-  perSecond: z.number().positive().describe('Calls added per second'),
-})
+const burst = z.number().min(1).describe('The largest burst')
+const perSecond = z.number().positive().describe('Calls added per second')
+const bucket = z.strictObject({ burst, perSecond })
 const url = z.string().regex(/^https?:\/\/[^\s]+$/, 'Must be an http or https URL')
 const path = z.string().min(1)
 
@@ -136,9 +135,9 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('Authentication of callers; without it everyone may call, and gated tools do not start'),
-  tenant: z
+  tenants: z
     .strictObject({
-      from: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
+      claim: z.string().default('tenants').describe('The claim that names a caller’s tenants'),
       header: z.string().optional().describe('The header by which a member of several tenants chooses one'),
       tools: z
         .record(z.string(), z.array(z.string()))
@@ -148,9 +147,10 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('The tenant of a caller'),
-  limit: z
+  rateLimit: z
     .strictObject({
-      rate: bucket.optional(),
+      burst: burst.optional(),
+      perSecond: perSecond.optional(),
       tools: z.record(z.string(), bucket).optional().describe('A separate bucket for a tool, by name'),
     })
     .nullable()
@@ -165,7 +165,7 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('The limits of concurrent calls'),
-  gate: z
+  admission: z
     .strictObject({
       concurrency: count(1).optional().describe('Concurrent requests of all clients'),
       queue: count(0).optional().describe('How many requests may wait'),
@@ -176,7 +176,7 @@ export const configSchema = z.strictObject({
     .nullable()
     .prefault({})
     .describe('Admission control, which runs before a body is read'),
-  once: z
+  idempotency: z
     .strictObject({
       keepMs: ms('How long idempotency keys are remembered'),
       maxRecord: count(1).optional().describe('The largest result kept, in characters'),
@@ -231,7 +231,7 @@ export const configSchema = z.strictObject({
       runMs: ms('How long the caller has to run an approved call'),
       keepMs: ms('How long tickets are kept'),
       maxPending: count(1).optional().describe('Pending tickets of one caller'),
-      holdMs: ms('How long a call waits for a quick decision'),
+      waitMs: ms('How long a call waits for a quick decision'),
       grants: z
         .strictObject({ maxMs: count(1).describe('The maximum duration of a grant, in milliseconds') })
         .optional()

@@ -1,9 +1,9 @@
 /** Checks a server by its URL: a handshake in both eras, its tools, its clock, and its OAuth metadata. */
 
+import { ClientError, connect, httpTransport, ServerError } from 'sluice/client'
+import { createNodeSender } from 'sluice/client-node'
 import type { Environment } from 'sluice/node'
-import { connect } from '../client/client.ts'
-import { HttpStatusError, httpTransport } from '../client/http.ts'
-import { RemoteError } from '../client/message.ts'
+import { clientInfo } from '../client/message.ts'
 import type { ConnectOptions } from '../client/open.ts'
 import { headersOf } from '../client/open.ts'
 import type { Finding } from './finding.ts'
@@ -18,34 +18,37 @@ export async function checkServer(url: string, options: ConnectOptions, env: Env
   const findings: Finding[] = [await checkClock(url, options, env)]
   if (findings.some(({ state }) => state === 'bad')) return findings
   let refused = false
+  const sender = createNodeSender()
   for (const { era, what } of eras) {
     try {
-      const client = await connect(httpTransport({ url, headers: headersOf(options, env) }), { era })
+      const client = await connect(httpTransport(url, { headers: headersOf(options, env), sender: sender.send }), {
+        clientInfo,
+        era,
+      })
       const { tools } = await client.request('tools/list')
       await client.close()
-      const { name = '?', version = '' } = client.server
+      const { revision, serverInfo } = client.agreement
+      const { name = '?', version = '' } = serverInfo
       findings.push(
-        good(
-          what,
-          `${client.revision}, ${String(name)} ${String(version)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
-        ),
+        good(what, `${revision}, ${String(name)} ${String(version)}, ${Array.isArray(tools) ? tools.length : 0} tools`),
       )
     } catch (thrown) {
-      refused ||= thrown instanceof HttpStatusError && thrown.status === 401
+      refused ||= thrown instanceof ClientError && thrown.status === 401
       findings.push(toFinding(what, era, thrown))
     }
   }
+  sender.close()
   if (refused) findings.push(await checkProtectedResource(url))
   return findings
 }
 
 function toFinding(what: string, era: 'modern' | 'legacy', thrown: unknown): Finding {
   const found = thrown instanceof Error ? thrown.message : String(thrown)
-  if (thrown instanceof HttpStatusError && thrown.status === 401)
+  if (thrown instanceof ClientError && thrown.status === 401)
     return bad(what, 'a credential is required', 'Give one with --token, or create one with: sluice keys create <name>')
-  if (thrown instanceof HttpStatusError && thrown.status === 403)
+  if (thrown instanceof ClientError && thrown.status === 403)
     return bad(what, found, 'Host and Origin are checked: add this host to "hosts", or this page to "origins"')
-  if (era === 'modern' && (thrown instanceof RemoteError || thrown instanceof HttpStatusError))
+  if (era === 'modern' && (thrown instanceof ServerError || thrown instanceof ClientError))
     return note(
       what,
       `not supported (${found})`,

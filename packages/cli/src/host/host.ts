@@ -11,11 +11,11 @@ import { createAudit } from 'sluice/audit'
 import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
-import type { AuthenticateOptions, RateLimitOptions } from 'sluice/plugins'
+import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
-import { omitUndefined, toBucket, toBuckets } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
@@ -50,11 +50,11 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
-    idempotency(omitUndefined(config.once)),
+    idempotency(omitUndefined(config.idempotency)),
     approvals,
     audit,
-    known && config.tenant && tenants(tenantOf(config.tenant, env)),
-    config.limit && rateLimit(rateLimitOf(config.limit)),
+    known && config.tenants && tenants(tenantsOf(config.tenants, env)),
+    config.rateLimit && rateLimit(omitUndefined(config.rateLimit)),
     config.concurrency && concurrency(omitUndefined(config.concurrency)),
     config.metrics && metrics(),
     config.tracing && (await import('sluice/tracing')).tracing(),
@@ -136,13 +136,13 @@ function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): AuditOpt
   return omitUndefined({ ...rest, retention: retentionOf(retention) })
 }
 
-function tenantOf(
-  { from, header, tools }: NonNullable<Config['tenant']>,
+function tenantsOf(
+  { claim, header, tools }: NonNullable<Config['tenants']>,
   env: HostOptions['env'],
 ): Parameters<typeof tenants>[0] {
   const sets = new Map(Object.entries(tools ?? {}).map(([id, names]) => [id, new Set(names)]))
   return {
-    claim: from,
+    claim,
     ...omitUndefined({ header, stdioTenant: env['SLUICE_TENANT'] }),
     ...(tools && { tools: (id: string | undefined) => (id === undefined ? 'all' : (sets.get(id) ?? 'all')) }),
   }
@@ -154,12 +154,12 @@ function approvalsOf(
   stdio: boolean,
   url: () => string | undefined,
 ): ApprovalsOptions {
-  const { webhook, rules, approver, holdMs: waitMs, ...times } = settings
+  const { webhook, rules, approver, ...times } = settings
   const secret = env['SLUICE_WEBHOOK_SECRET']
   if (webhook !== undefined && !secret)
     throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
   return {
-    ...omitUndefined({ ...times, waitMs }),
+    ...omitUndefined(times),
     rules: rules.map((rule) =>
       omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
     ),
@@ -169,6 +169,3 @@ function approvalsOf(
     ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
   }
 }
-
-const rateLimitOf = ({ rate, tools }: NonNullable<Config['limit']>): RateLimitOptions =>
-  omitUndefined({ ...(rate && toBucket(rate)), tools: tools && toBuckets(tools) })

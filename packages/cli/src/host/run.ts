@@ -8,7 +8,7 @@ import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Host } from './host.ts'
-import { omitUndefined, toBucket } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 
 export interface NamedServer {
   readonly name: string
@@ -39,11 +39,7 @@ export async function runServers(named: readonly NamedServer[], host: Host, conf
       host: config.host,
       port: config.port,
       ...omitUndefined({ hosts: config.hosts, origins: config.origins }),
-      ...(config.gate && {
-        admission: admission(
-          omitUndefined({ ...config.gate, perPeer: config.gate.perPeer && toBucket(config.gate.perPeer) }),
-        ),
-      }),
+      ...(config.admission && { admission: admission(omitUndefined(config.admission)) }),
       ...(config.sse && config.sessions !== null && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
       ...(resource && { resource: protectedResource(omitUndefined(resource)) }),

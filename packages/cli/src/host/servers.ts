@@ -91,13 +91,13 @@ export async function fromModule(
 }
 
 export function definitionIn(exported: object): ServerDefinition | undefined {
-  // A tool has a name too, and package.json has both.
   const isDefinition = (value: unknown): value is ServerDefinition =>
     typeof value === 'object' &&
     value !== null &&
     'name' in value &&
+    typeof value.name === 'string' &&
     'version' in value &&
-    ['tools', 'resources', 'prompts'].some((list) => list in value)
+    typeof value.version === 'string'
   const byName = exported as { readonly default?: unknown }
   return isDefinition(byName.default) ? byName.default : Object.values(exported).find(isDefinition)
 }

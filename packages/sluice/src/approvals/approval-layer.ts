@@ -9,8 +9,7 @@ import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
-import type { RunOutcome } from '../core/idempotency-record.ts'
-import { resolveInDoubt } from '../core/idempotency-record.ts'
+import { replay, resolveInDoubt } from '../core/idempotency-record.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Seal } from '../core/seal.ts'
@@ -204,7 +203,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const claim = await claimOf(serverStore, proposal, clock)
       if (claim.state === 'started') {
         if (!claim.inDoubt) return { answer: await run(call, proposal) }
-        if (live.state.status !== 'approved') return replaySettled(call, claim.settled)
+        if (live.state.status !== 'approved') return { answer: replay(call, claim.settled) }
         // The claiming process died before it spent the ticket. Spending comes right before the work, so nothing ran.
         const { id, tenant, caller } = proposal
         const name = { ticket: id }
@@ -213,7 +212,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       }
       if (claim.state === 'done') {
         await recordCompletion(proposal)
-        return named ? replaySettled(call, claim.settled) : 'new'
+        return named ? { answer: replay(call, claim.settled) } : 'new'
       }
       const { state } = live
       if (state.status === 'approved') return undefined
@@ -326,13 +325,6 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     if (await ticketStore.transition(proposal.id, live, { ...live.state, status }))
       engine.notifyChange(proposal.id, status)
   }
-}
-
-function replaySettled(call: Call, settled: RunOutcome): TicketOutcome {
-  if ('answer' in settled) return { answer: settled.answer }
-  const { reason, message, data, reference, cause } = settled
-  if (reference !== undefined) call.facts.reference = reference
-  throw new RpcError(reason, message, { data, cause })
 }
 
 /**

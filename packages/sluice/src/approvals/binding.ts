@@ -4,8 +4,8 @@ import type { Call } from '../core/call.ts'
 import { definitionHash } from '../core/definition-hash.ts'
 import { canonicalJson, digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { clientOf } from '../protocol/client-info.ts'
 import { effectOf } from './effect.ts'
 import type { RuleVerdict } from './rules.ts'
 import type { Approver, Proposal } from './ticket.ts'
@@ -41,7 +41,7 @@ export async function bindingOf(
   const { needed, of } = verdict
   const definition = digest([server, version, definitionHash(target), verdict.digest, approver])
   const entry = isObject(target.entry) ? target.entry : {}
-  const client = clientOf(call)
+  const client = clientName(call)
   return {
     tenant: tenant.id,
     caller: { subject: caller.subject, credential: caller.credential, ...(client !== undefined && { client }) },
@@ -71,15 +71,8 @@ function textOf(value: unknown): string {
   }
 }
 
-/** Returns the name that the client claims, shortened. It is unverified, and the page says so. */
-function clientOf({ meta, via }: Call): string | undefined {
-  const info: unknown = meta['io.modelcontextprotocol/clientInfo'] ?? via.connection?.state.agreed?.client
-  return isObject(info) && typeof info['name'] === 'string' ? nameOf(info) : undefined
+/** Returns the name that the client claims. It is unverified, and the page says so. */
+function clientName(call: Call): string | undefined {
+  const { name, version } = clientOf(call)
+  return name === undefined ? undefined : [name, ...(version === undefined ? [] : [version])].join(' ').toWellFormed()
 }
-const nameOf = ({ name, version }: Params): string =>
-  [name, version]
-    .filter((part) => typeof part === 'string')
-    .join(' ')
-    .toWellFormed()
-    .slice(0, 100)
-    .toWellFormed()

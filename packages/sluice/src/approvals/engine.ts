@@ -83,7 +83,7 @@ export function createApprovalEngine(
   const watch: ApprovalsService['watch'] = (listener) =>
     bus.subscribe(channel, (message) => {
       const change: unknown = JSON.parse(message)
-      if (isObject(change) && typeof change['id'] === 'string') listener(change as unknown as TicketChange)
+      if (isTicketChange(change)) listener(change)
     })
 
   /** What it is now, with what `once` knows about it. `undefined` if it was never added. */
@@ -201,3 +201,5 @@ interface CurrentStatus {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
 }
+
+const isTicketChange = (value: unknown): value is TicketChange => isObject(value) && typeof value['id'] === 'string'

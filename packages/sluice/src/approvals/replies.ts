@@ -10,12 +10,12 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
+import { featuresOf } from '../protocol/revisions.ts'
 import { effectLines } from './effect.ts'
 import type { Decision, Proposal } from './ticket.ts'
 
 /** The key of our question among the tool's own questions. */
 const questionKey = 'dev.sluice/approval'
-const modern = '2026-07-28'
 
 /** Returns the ticket that the sealed state names. Throws if the state is forged, expired or from another call. */
 export async function ticketInState(call: Call, seal: Seal): Promise<string | undefined> {
@@ -70,7 +70,9 @@ export async function approvalRequired(
 }
 
 const supportsUrlElicitation = ({ revision, capabilities }: Call): boolean =>
-  revision === modern && isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url'])
+  featuresOf(revision).inputRequired &&
+  isObject(capabilities['elicitation']) &&
+  isObject(capabilities['elicitation']['url'])
 
 /** Makes the error for the model, so that it does not simply try again. */
 export function approvalDenied({ tool }: Proposal, decisions: readonly Decision[]): RpcError {

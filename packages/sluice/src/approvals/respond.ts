@@ -6,8 +6,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Via } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import { isLoopback } from '../core/loopback.ts'
+import { isLoopbackAddress } from '../core/loopback.ts'
 import type { ExtraMethod } from '../core/plugin.ts'
 import { refuseAnonymous } from './approval-layer.ts'
 import { parseApproved } from './arguments.ts'
@@ -17,15 +16,6 @@ import type { ApprovalEngine } from './engine.ts'
 const scope = 'approvals:decide'
 
 const extension = 'dev.sluice/approvals'
-const modern = '2026-07-28'
-
-/** Refuses 2026-07-28 clients that did not declare the extension, because that revision does not have this method. */
-function refuseUndeclared({ revision, capabilities: { extensions } }: Call): void {
-  if (revision === modern && !(isObject(extensions) && isObject(extensions[extension])))
-    throw new RpcError('missingCapability', `This method needs the client capability "${extension}"`, {
-      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
-    })
-}
 
 /** The wording that existing clients expect (docs/documents.md#003). */
 const denialMessage = 'User denied approval. You can retry by invoking the tool again.'
@@ -35,7 +25,6 @@ export const respond = (engine: Pick<ApprovalEngine, 'approver' | 'decide'>): Ex
   extension,
   scopes: engine.approver === 'client' ? [] : [scope],
   async run(call): Promise<Answer> {
-    refuseUndeclared(call)
     const { id, approved, message } = parse(call)
     refuseAnonymous(call)
     const { caller, tenant, via } = call
@@ -77,6 +66,4 @@ const isLocal = ({ transport, peer, header }: Via): boolean =>
   transport === 'stdio' ||
   transport === 'memory' ||
   // A peer must be an address, because a name does not prove where the other end is.
-  (peer.toLowerCase() !== 'localhost' &&
-    isLoopback(peer) &&
-    !forwardingHeaders.some((name) => header(name) !== undefined))
+  (isLoopbackAddress(peer) && !forwardingHeaders.some((name) => header(name) !== undefined))

@@ -100,23 +100,28 @@ export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previou
   readonly url?: string
 }
 
-const statuses = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
+const statuses: readonly TicketStatus[] = ['pending', 'approved', 'denied', 'void', 'running', 'done', 'failed']
+
+const isStatus = (value: unknown): value is TicketStatus =>
+  typeof value === 'string' && statuses.some((status) => status === value)
+
+const isState = (value: unknown): value is TicketState =>
+  isObject(value) &&
+  isStatus(value['status']) &&
+  Array.isArray(value['decisions']) &&
+  typeof value['until'] === 'number'
+
+const isProposal = (value: unknown): value is Proposal =>
+  isObject(value) && typeof value['binding'] === 'string' && typeof value['arguments'] === 'string'
 
 /** Throws on an invalid state, because an unreadable ticket must not count as absent. */
 export function parseState(text: string): TicketState {
   const state: unknown = JSON.parse(text)
-  if (
-    !isObject(state) ||
-    !statuses.includes(String(state['status'])) ||
-    !Array.isArray(state['decisions']) ||
-    typeof state['until'] !== 'number'
-  )
-    throw new TypeError('Invalid ticket state in the store')
-  return state as unknown as TicketState
+  if (!isState(state)) throw new TypeError('Invalid ticket state in the store')
+  return state
 }
 export function parseProposal(text: string): Proposal {
   const proposal: unknown = JSON.parse(text)
-  if (!isObject(proposal) || typeof proposal['binding'] !== 'string' || typeof proposal['arguments'] !== 'string')
-    throw new TypeError('Invalid ticket in the store')
-  return proposal as unknown as Proposal
+  if (!isProposal(proposal)) throw new TypeError('Invalid ticket in the store')
+  return proposal
 }

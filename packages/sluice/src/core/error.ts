@@ -159,6 +159,12 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
 /** Returns an error that tells the sender what is wrong with the params. */
 export const invalidParams = (problem: string): RpcError => new RpcError('invalidParams', `Invalid params: ${problem}`)
 
+/** Returns the refusal of a call that needs what the client did not declare. */
+export const missingCapability = (requiredCapabilities: Params): RpcError =>
+  new RpcError('missingCapability', 'This needs a client capability that was not declared', {
+    data: { requiredCapabilities },
+  })
+
 /** Returns a failure that the model should read: `throw fail('Only 3 seats are left')`. */
 export const fail = (text: string): RpcError => new RpcError('toolFailed', text)
 

@@ -6,8 +6,10 @@
  */
 
 import type { Result } from './answer.ts'
+import type { Call } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Reason } from './error.ts'
+import { RpcError } from './error.ts'
 import type { Params } from './json.ts'
 import { isObject } from './json.ts'
 import type { Key, Store } from './store.ts'
@@ -70,6 +72,14 @@ export function outcomeOfRecord(
     ...record.failure,
     cause: new Error('Repeated from the record: see the first log line with this reference for the cause'),
   }
+}
+
+/** Answers a call with an outcome, whether it ran just now or before. The log line gets the error id of the first one. */
+export function replay({ facts }: Call, outcome: RunOutcome): Result {
+  if ('answer' in outcome) return outcome.answer
+  const { reason, message, data, reference, cause } = outcome
+  if (reference !== undefined) facts.reference = reference
+  throw new RpcError(reason, message, { data, cause })
 }
 
 export const isSameCall = (one: KeyBinding, other: KeyBinding): boolean =>

@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts'
 import type { Params } from './json.ts'
 import type { Logger } from './log.ts'
 import type { Observer } from './observer.ts'
+import type { ProtectedResource } from './protected-resource.ts'
 import type { Stop } from './stop.ts'
 import type { Store } from './store.ts'
 import type { Target } from './target.ts'
@@ -117,20 +118,13 @@ export interface AuditContribution extends Contribution {
 export interface AuthenticateContribution extends Contribution {
   /** Authorizes streams and notifications, which bypass the layers. Triggers `stop` when the credential ends. */
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
-  /** What HTTP transports serve and accept without further options. */
-  readonly expose?: ExposedResource
+  /** The public address and its metadata, which HTTP transports accept and serve without further options. */
+  readonly expose?: ProtectedResource
 }
 
 export interface ElicitationContribution extends Contribution {
   /** Asks clients of revisions before 2026-07-28 by requests, outside all layers. */
   legacyBridge(observers: readonly Observer[]): Layer
-}
-
-/** The public address of a protected server, known from its verifier: hosts to accept and metadata to serve. */
-export interface ExposedResource {
-  /** The canonical address of the endpoint, which is also the audience of its tokens. */
-  readonly resource: string
-  readonly authorizationServers: readonly string[]
 }
 
 /** Who can reach the server. */

@@ -17,6 +17,7 @@ import type { HubListener, OwnedHub, SharedServices } from './hub.ts'
 import { maxKeptEvents, parseEvent } from './hub.ts'
 import { createSerial } from './serial.ts'
 import type { Key } from './store.ts'
+import { pagesOf } from './store.ts'
 
 const eventLog: Key = ['events']
 /** How long events are kept for clients that reconnect. */
@@ -82,15 +83,14 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
   }
   /** Returns the position that was read last. */
   async function readLog(from: string, each: (event: ServerEvent, position: string) => void): Promise<string> {
-    for (let after = from; ; ) {
-      const entries = await store.list(eventLog, { limit: pageSize, after: [...eventLog, after] })
+    let after = from
+    for await (const entries of pagesOf(store, eventLog, pageSize, [...eventLog, from]))
       for (const { key, value } of entries) {
         after = positionOf(key)
         const event = value === '' ? undefined : parseEvent(value)
         if (event) each(event, after)
       }
-      if (entries.length < pageSize) return after
-    }
+    return after
   }
   function write(): void {
     if (isWriting) return

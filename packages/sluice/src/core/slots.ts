@@ -1,9 +1,9 @@
 /**
- * A bounded number of slots and a bounded queue for them, fair between lanes. A lane is a tenant, a caller or a peer.
+ * A bounded number of slots and a bounded queue for them, fair between fairness keys: tenants, callers or peers.
  *
- * Free slots go to the lanes in turn. When the queue is full, a lane with few claims displaces the last claim of the
- * longest lane. In a flood most claims are refused, and queueing gets no more work done. Lanes that flood are therefore
- * not queued: their admitted calls run at once, and the other lanes have the queue to themselves.
+ * Free slots go to the keys in turn. When the queue is full, a key with few claims displaces the last claim of the key
+ * with the most. In a flood most claims are refused, and queueing gets no more work done. Keys that flood are therefore
+ * not queued: their admitted calls run at once, and the other keys have the queue to themselves.
  *
  * Only this file changes the state of a claim. A claim is `waiting`, then `held`, then `ended`, and may skip states but
  * never goes back. After every operation:
@@ -29,9 +29,9 @@ export interface Slots {
   take(): SlotClaim | undefined
   /**
    * Queues for a slot; `undefined` if the queue is full. `settled` is called with true once the slot is held, or with
-   * false if another lane displaced the claim. A claim that is held at once is returned as `held`.
+   * false if another key displaced the claim. A claim that is held at once is returned as `held`.
    */
-  wait(lane: string, settled: (held: boolean) => void): SlotClaim | undefined
+  wait(fairnessKey: string, settled: (held: boolean) => void): SlotClaim | undefined
   readonly taken: number
   readonly waiting: number
 }
@@ -45,7 +45,7 @@ export interface SlotsOptions {
 const smoothing = 1 / 64
 /** Above this share of refusals, the load is a flood. */
 const floodThreshold = 0.5
-/** Maximum number of flooding lanes that are remembered. */
+/** Maximum number of flooding keys that are remembered. */
 const maxFloodingKeys = 1_000
 
 /** Returns half the number of slots: at full load no call then waits longer than half the time the work takes. */
@@ -60,11 +60,11 @@ class TrackedClaim implements SlotClaim {
   constructor(
     state: SlotClaim['state'],
     end: (claim: TrackedClaim) => void,
-    lane = '',
+    fairnessKey = '',
     settled: (held: boolean) => void = noop,
   ) {
     this.state = state
-    this.fairnessKey = lane
+    this.fairnessKey = fairnessKey
     this.settled = settled
     this.#release = end
   }
@@ -75,19 +75,20 @@ class TrackedClaim implements SlotClaim {
 
 export function createSlots({ slots, queue }: SlotsOptions): Slots {
   if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('"slots" must be at least 1 and "queue" at least 0')
-  /** The lanes in the order they are served. They are sets, because a claim may leave from any position. */
-  const lanes = new Map<string, Set<TrackedClaim>>()
+  /** The waiting claims of each key, in the order the keys are served. They are sets, because a claim may leave from any position. */
+  const waitingByKey = new Map<string, Set<TrackedClaim>>()
   let taken = 0
   let waiting = 0
   let granting = false
   let refusals = 0
-  /** Refusals of each lane since the flood began. */
+  /** Refusals of each key since the flood began. */
   const flooding = new Map<string, number>()
 
-  function refused(lane: string): undefined {
+  function refused(fairnessKey: string): undefined {
     refusals += (1 - refusals) * smoothing
-    const times = flooding.get(lane) ?? 0
-    if (refusals > floodThreshold && (times > 0 || flooding.size < maxFloodingKeys)) flooding.set(lane, times + 1)
+    const times = flooding.get(fairnessKey) ?? 0
+    if (refusals > floodThreshold && (times > 0 || flooding.size < maxFloodingKeys))
+      flooding.set(fairnessKey, times + 1)
   }
   function admitted(): void {
     refusals -= refusals * smoothing
@@ -101,10 +102,10 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
     grant()
   }
   function leave(claim: TrackedClaim): void {
-    const line = lanes.get(claim.fairnessKey)
-    line?.delete(claim)
+    const claims = waitingByKey.get(claim.fairnessKey)
+    claims?.delete(claim)
     waiting--
-    if (line?.size === 0) lanes.delete(claim.fairnessKey)
+    if (claims?.size === 0) waitingByKey.delete(claim.fairnessKey)
   }
   /**
    * Grants free slots in a loop, because `settled` may release its claim at once. Recursion would overflow the stack on
@@ -122,22 +123,22 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
   function hold(claim: TrackedClaim | undefined): void {
     if (!claim) return
     leave(claim)
-    // The lane goes to the end of the round, if other claims of it wait.
-    const line = lanes.get(claim.fairnessKey)
-    if (line && lanes.delete(claim.fairnessKey)) lanes.set(claim.fairnessKey, line)
+    // The key goes to the end of the round, if other claims of it wait.
+    const claims = waitingByKey.get(claim.fairnessKey)
+    if (claims && waitingByKey.delete(claim.fairnessKey)) waitingByKey.set(claim.fairnessKey, claims)
     taken++
     claim.state = 'held'
     claim.settled(true)
   }
   function nextInLine(): TrackedClaim | undefined {
-    for (const line of lanes.values()) for (const claim of line) return claim
+    for (const claims of waitingByKey.values()) for (const claim of claims) return claim
     return undefined
   }
-  /** Displaces a claim only if that evens out the lanes. Otherwise two lanes would displace each other in turn. */
-  function makeRoom(lane: string): boolean {
+  /** Displaces a claim only if that evens out the keys. Otherwise two keys would displace each other in turn. */
+  function makeRoom(fairnessKey: string): boolean {
     let longest: Set<TrackedClaim> | undefined
-    for (const line of lanes.values()) if (line.size > (longest?.size ?? 0)) longest = line
-    if (!longest || (lanes.get(lane)?.size ?? 0) + 1 >= longest.size) return false
+    for (const claims of waitingByKey.values()) if (claims.size > (longest?.size ?? 0)) longest = claims
+    if (!longest || (waitingByKey.get(fairnessKey)?.size ?? 0) + 1 >= longest.size) return false
     const last = [...longest].at(-1)
     if (!last) return false
     leave(last)
@@ -155,15 +156,15 @@ export function createSlots({ slots, queue }: SlotsOptions): Slots {
 
   return {
     take,
-    wait(lane, settled) {
+    wait(fairnessKey, settled) {
       if (taken < slots && waiting === 0) return take()
-      if ((flooding.get(lane) ?? 0) > queue) return refused(lane)
-      if (waiting >= queue && !makeRoom(lane)) return refused(lane)
+      if ((flooding.get(fairnessKey) ?? 0) > queue) return refused(fairnessKey)
+      if (waiting >= queue && !makeRoom(fairnessKey)) return refused(fairnessKey)
       admitted()
-      const claim = new TrackedClaim('waiting', end, lane, settled)
-      const line = lanes.get(lane)
-      if (line) line.add(claim)
-      else lanes.set(lane, new Set([claim]))
+      const claim = new TrackedClaim('waiting', end, fairnessKey, settled)
+      const claims = waitingByKey.get(fairnessKey)
+      if (claims) claims.add(claim)
+      else waitingByKey.set(fairnessKey, new Set([claim]))
       waiting++
       return claim
     },

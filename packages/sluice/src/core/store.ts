@@ -75,6 +75,21 @@ export const prefixed = (store: Store, prefix: Key): Store => ({
   },
 })
 
+/** Lists the entries below a prefix page by page, from the first one after `after`, until a page is not full. */
+export async function* pagesOf(
+  store: Pick<Store, 'list'>,
+  prefix: Key,
+  limit: number,
+  after?: Key,
+): AsyncGenerator<readonly StoreEntry[], void, undefined> {
+  for (let last = after; ; ) {
+    const page = await store.list(prefix, last ? { limit, after: last } : { limit })
+    yield page
+    last = page.at(-1)?.key
+    if (page.length < limit) return
+  }
+}
+
 /** Returns a store whose verbs all reject with `why`, so that nothing seems to be stored without a store. */
 export function refusingStore(why: () => Error): Store {
   const refuse = (): Promise<never> => Promise.reject(why())

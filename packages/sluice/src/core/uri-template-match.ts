@@ -70,7 +70,7 @@ function findEnd(
           template,
           `${text}${suffix}${next.text} cannot be matched: the end of the first is ambiguous, because "${
             suffix || first || 'a letter'
-          }" may be part of its value; put "/" or another reserved character between them`,
+          }" may be part of its value. Put "/" or another reserved character between them`,
         )
       stops += first
       maybeMissing = next.text

@@ -9,7 +9,7 @@ import type { Answer, Result } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import { callBinding } from '../core/call-binding.ts'
 import type { Era } from '../core/error.ts'
-import { fail, invalidParams, RpcError } from '../core/error.ts'
+import { fail, invalidParams, missingCapability } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
@@ -94,10 +94,7 @@ function refuseUnsupported(questions: readonly Question[], call: Call): void {
   const [first] = unaskable
   if (!first) return
   const requiredCapabilities = unaskable.reduce<Params>((needs, question) => merge(needs, question.needs), {})
-  if (features.era === 'modern')
-    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities },
-    })
+  if (features.inputRequired) throw missingCapability(requiredCapabilities)
   const { message, url } = first.params
   const names = Object.keys(requiredCapabilities).join(', ')
   throw fail(

@@ -19,6 +19,7 @@ import {
   outcomeOfRecord,
   parseIdempotencyRecord,
   recordToText,
+  replay,
 } from '../core/idempotency-record.ts'
 import type { Logger } from '../core/log.ts'
 import type { Key, Store } from '../core/store.ts'
@@ -65,15 +66,15 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       const bound: KeyBinding = { tool: call.target.name, fingerprint: digest([call.args, call.answers]) }
       const name = JSON.stringify(key)
       for (let first = running.get(name); first; first = running.get(name)) {
-        if (!isSameCall(first.bound, bound)) return toAnswer(call, keyReused)
+        if (!isSameCall(first.bound, bound)) return replay(call, keyReused)
         const settled = await first.settled
-        if (settled) return toAnswer(call, settled)
+        if (settled) return replay(call, settled)
         // The first call was stopped before it began, so this one may begin.
       }
       const settled = claimAndRun(call, key, bound)
       running.set(name, { bound, settled })
       try {
-        return toAnswer(call, (await settled) ?? stopFailure(call))
+        return replay(call, (await settled) ?? stopFailure(call))
       } finally {
         running.delete(name)
       }
@@ -194,10 +195,3 @@ const failedRecord = (bound: KeyBinding, { cause: _, ...failure }: RunFailure): 
 const withoutBody = ({ tool, fingerprint }: KeyBinding): IdempotencyRecord => ({ state: 'done', tool, fingerprint })
 
 const stopFailure = ({ stop }: Call): RunFailure => stop.reason ?? cancelledWhileRunning
-
-function toAnswer(call: Call, settled: RunOutcome): Answer {
-  if ('answer' in settled) return settled.answer
-  const { reason, message, data, reference, cause } = settled
-  if (reference !== undefined) call.facts.reference = reference
-  throw new RpcError(reason, message, { data, cause })
-}

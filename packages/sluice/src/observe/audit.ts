@@ -18,6 +18,7 @@ import type { AuditLog, SlotPlugin } from '../core/plugin.ts'
 import type { Secret } from '../core/secrets.ts'
 import { secretsOf } from '../core/secrets.ts'
 import type { Store } from '../core/store.ts'
+import { withTimeout } from '../core/with-timeout.ts'
 import { callerOf, tenantOf } from './call-identity.ts'
 import { createChain } from './chain.ts'
 import type { AuditVerdict } from './chain-verify.ts'
@@ -86,13 +87,6 @@ export function createAudit(options: CreateAuditOptions): Audit {
     facts['audit'] ??= newErrorId()
     return queues.put(tenant.id, { at: clock.now(), kind: 'started', ...callFields(call), ...digests(call) })
   }
-  function withTimeout(put: Promise<void> | undefined): Promise<void> {
-    if (!put) return Promise.reject(new Error('The queue is full'))
-    return new Promise((resolve, reject) => {
-      const cancelTimer = clock.after(recordTimeoutMs, () => reject(new Error('The store is slow')))
-      put.then(resolve, reject).finally(cancelTimer)
-    })
-  }
   function ended(event: EndedCall): void {
     const { call } = event
     const isStarted = call.facts['audit'] !== undefined
@@ -108,7 +102,8 @@ export function createAudit(options: CreateAuditOptions): Audit {
       if (call.target.kind === 'method') return next(call)
       const put = recordStart(call)
       if (!blocking) return next(call)
-      return withTimeout(put).then(
+      const recorded = put ? withTimeout(put, recordTimeoutMs, clock) : Promise.reject(new Error('The queue is full'))
+      return recorded.then(
         () => next(call),
         (cause) => {
           throw new RpcError('storeUnavailable', 'Not run: the audit log is unavailable and "audit" is set to block', {

@@ -4,6 +4,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { sha256 } from '../core/sha256.ts'
 import type { Key, Store } from '../core/store.ts'
+import { pagesOf } from '../core/store.ts'
 
 /** A position in the chain: its last record, and the UTF-8 bytes of all rows up to it, including pruned rows. */
 export interface ChainPosition {
@@ -75,10 +76,6 @@ export const rowsPerPage = 64
 /** Returns all rows in order, including those that a checkpoint has replaced and that are not deleted yet. */
 export async function* auditRows(store: Store, tenant: string): AsyncIterable<readonly [name: string, value: string]> {
   const prefix = rowsPrefix(tenant)
-  for (let last: Key | undefined; ; ) {
-    const page = await store.list(prefix, last ? { limit: rowsPerPage, after: last } : { limit: rowsPerPage })
+  for await (const page of pagesOf(store, prefix, rowsPerPage))
     for (const { key, value } of page) yield [key.slice(prefix.length).join('/'), value]
-    last = page.at(-1)?.key
-    if (page.length < rowsPerPage) return
-  }
 }

@@ -1,7 +1,8 @@
 /** Reads a chain: a page at a time, newest first, or all of it in order. */
 
 import type { Params } from '../core/json.ts'
-import type { Key, Store } from '../core/store.ts'
+import type { Store } from '../core/store.ts'
+import { pagesOf } from '../core/store.ts'
 import { auditRows, headKey, headsPrefix, parseLine, parsePosition, rowKey, rowsPrefix } from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
@@ -61,11 +62,9 @@ const maxTenants = 10_000
 /** Returns the tenants whose calls were recorded. */
 export async function auditTenants(store: Store): Promise<readonly string[]> {
   const found: string[] = []
-  for (let after: Key | undefined; found.length < maxTenants; ) {
-    const page = await store.list(headsPrefix, after ? { limit: tenantsPerPage, after } : { limit: tenantsPerPage })
+  for await (const page of pagesOf(store, headsPrefix, tenantsPerPage)) {
     for (const { key } of page) found.push(key.at(-1) ?? '')
-    after = page.at(-1)?.key
-    if (page.length < tenantsPerPage) break
+    if (found.length >= maxTenants) break
   }
   return found
 }

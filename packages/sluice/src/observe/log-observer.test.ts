@@ -3,8 +3,6 @@ import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 import type { EndedCall } from '../core/observer.ts'
-import { jsonSchema } from '../json-schema/index.ts'
-import { tool } from '../protocol/tools.ts'
 import { aCall } from '../testing/call.ts'
 import { logObserver } from './log-observer.ts'
 import { rejectionLog } from './rejection-log.ts'
@@ -223,33 +221,3 @@ test.each(['invalidArguments', 'invalidParams', 'toolFailed', 'resourceNotFound'
     expect(JSON.stringify(refusedWith(reason, 'must not be "x y z"'))).not.toContain('x y z')
   },
 )
-
-test('only arguments that the schema marks are logged, and only plain values', () => {
-  const marked = { type: 'string', 'x-sluice-log': true }
-  const deploy = tool({
-    name: 'deploy',
-    description: 'Deploys',
-    input: jsonSchema<object>({
-      type: 'object',
-      properties: {
-        region: marked,
-        count: { ...marked, type: 'integer' },
-        secret: { type: 'string' },
-        nested: { type: 'object', properties: { zone: marked, key: { type: 'string' } } },
-        list: { type: 'array', items: marked },
-      },
-    }),
-    run: () => 'done',
-  })
-  const args = {
-    region: 'eu',
-    count: { of: 'hidden' },
-    secret: 'hidden',
-    nested: { zone: 'z', key: 'hidden' },
-    list: ['hidden'],
-  }
-  const line = lineFor({ call: aCall({ target: deploy, args }) })
-  expect(line).toMatchObject({ 'args.region': 'eu', 'args.nested.zone': 'z' })
-  expect(JSON.stringify(line)).not.toContain('hidden')
-  expect(lineFor({ call: aCall({ target: deploy, args: 'no object' }) })).not.toHaveProperty('args.region')
-})

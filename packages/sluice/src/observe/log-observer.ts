@@ -7,10 +7,11 @@ import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Logger, LogLine } from '../core/log.ts'
 import type { CallOutcome, EndedCall } from '../core/observer.ts'
-import { callerOf, clientOf, tenantOf } from './call-identity.ts'
+import { clientOf } from '../protocol/client-info.ts'
+import { callerOf, tenantOf } from './call-identity.ts'
 import { newSpanId, newTraceId } from './ids.ts'
-import { loggedArguments, refusedArguments, scalarAt } from './logged-arguments.ts'
 import { bugFields, causesOf, messageOf } from './redact.ts'
+import { refusedArguments } from './refused-arguments.ts'
 import { setTraceFacts } from './trace-context.ts'
 
 export const logObserver = (logger: Logger, server?: string): ((event: EndedCall) => void) =>
@@ -106,11 +107,6 @@ function lineOf(event: EndedCall, server: string | undefined): LogLine {
   }
   // Further facts that the layers found.
   for (const fact in facts) if (!(fact in line)) line[fact] = facts[fact]
-  if (kind === 'tool')
-    for (const { field, path } of loggedArguments(target)) {
-      const value = scalarAt(call.args, path)
-      if (value !== undefined) line[field] = value
-    }
   return line
 }
 

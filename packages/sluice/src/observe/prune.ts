@@ -9,6 +9,7 @@
 import type { Clock } from '../core/clock.ts'
 import { createPacer } from '../core/pacer.ts'
 import type { Key, Store } from '../core/store.ts'
+import { pagesOf } from '../core/store.ts'
 import { createChain } from './chain.ts'
 import type { ChainPosition } from './chain-layout.ts'
 import { chainStart, headKey, parsePosition, rowsPerPage, rowsPrefix } from './chain-layout.ts'
@@ -99,15 +100,11 @@ async function findCut(
 async function removeRows(store: Store, tenant: string, upTo: number, { clock, stopped }: PruneOptions): Promise<void> {
   const pace = createPacer(clock)
   const isBelow = (key: Key): boolean => /^\d+$/.test(key.at(-1) ?? '') && Number(key.at(-1)) <= upTo
-  for (let last: Key | undefined; !stopped?.(); ) {
-    const page = await store.list(
-      rowsPrefix(tenant),
-      last ? { limit: rowsPerPage, after: last } : { limit: rowsPerPage },
-    )
+  for await (const page of pagesOf(store, rowsPrefix(tenant), rowsPerPage)) {
+    if (stopped?.()) return
     const below = page.map(({ key }) => key).filter(isBelow)
     await Promise.all(below.map((key) => store.delete(key)))
     await pace()
-    last = page.at(-1)?.key
-    if (below.length === 0 || page.length < rowsPerPage) return
+    if (below.length === 0) return
   }
 }

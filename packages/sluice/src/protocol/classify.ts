@@ -10,7 +10,7 @@ import { isObject } from '../core/json.ts'
 import { negotiate } from './legacy/negotiate.ts'
 import { checkEnvelope } from './modern/envelope.ts'
 import type { RevisionName } from './revisions.ts'
-import { isLegacy, metaKeys, modernRevision, newestLegacy, revisions } from './revisions.ts'
+import { isLegacy, metaKeys, modernRevision, newestLegacy, revisions, unnamedOverHttp } from './revisions.ts'
 
 export interface RequestEnvelope {
   readonly kind: 'request'
@@ -162,6 +162,5 @@ export function legacyRevision(via: Via): RevisionName {
     )
   const agreed = via.connection?.state.agreed?.revision
   if (isLegacy(agreed)) return agreed
-  // An HTTP client that names no revision is one of the first that used Streamable HTTP.
-  return header ?? (via.transport === 'http' ? '2025-03-26' : newestLegacy)
+  return header ?? (via.transport === 'http' ? unnamedOverHttp : newestLegacy)
 }

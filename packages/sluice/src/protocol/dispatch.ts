@@ -14,7 +14,7 @@ import type { ErrorStyle, Reply } from './encode.ts'
 import { errorReply } from './encode.ts'
 import type { Registry } from './registry.ts'
 import type { Features } from './revisions.ts'
-import { metaKeys, revisions } from './revisions.ts'
+import { metaKeys, modernRevision, revisions } from './revisions.ts'
 
 /** The facts that only the receiver of a message knows, because the message does not contain them. */
 export interface MessageContext {
@@ -287,7 +287,7 @@ const hasEnvelope = (message: unknown): boolean => {
 
 /** Returns the features to refuse with, from the envelope, the session or the header, if they can be read. */
 export function featuresFor(message: unknown, via: Via): Features | undefined {
-  if (hasEnvelope(message)) return revisions['2026-07-28']
+  if (hasEnvelope(message)) return revisions[modernRevision]
   const agreed = via.connection?.state.agreed?.revision
   const named = agreed ?? via.header('mcp-protocol-version')?.trim()
   return Object.values(revisions).find(({ name }) => name === named)

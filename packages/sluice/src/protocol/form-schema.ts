@@ -29,7 +29,7 @@ export function formSchema(schema: Schema, message: string): Params {
     const drawn = isObject(field) ? toField(field) : undefined
     if (drawn) return [name, drawn]
     throw new TypeError(
-      `${where}: "${name}" must be a string, a number, a boolean, a choice of strings or a list of such choices; ask for anything else as a string and parse it in run`,
+      `${where}: "${name}" must be a string, a number, a boolean, a choice of strings or a list of such choices. Ask for anything else as a string and parse it in run`,
     )
   })
   const made = {

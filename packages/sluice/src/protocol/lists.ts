@@ -38,8 +38,6 @@ export interface List {
   page(revision: RevisionName, scopes: ReadonlySet<string>, cursor: unknown, only?: VisibleNames): Prepared
   /** Returns the items that a caller may know of. */
   visible(scopes: ReadonlySet<string>, only?: VisibleNames): readonly ListItem[]
-  /** Whether callers can see different lists. */
-  readonly varies: boolean
 }
 
 /**
@@ -85,7 +83,6 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }), shown.length)
   }
   return {
-    varies,
     visible,
     page(revision, scopes, cursor, only) {
       const key = `${revision} ${setOf(scopes)} ${shareOf(only)} ${cursor === undefined ? '' : JSON.stringify(cursor)}`

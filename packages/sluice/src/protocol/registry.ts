@@ -6,7 +6,7 @@
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import type { Era } from '../core/error.ts'
-import { invalidParams, RpcError } from '../core/error.ts'
+import { invalidParams, missingCapability, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -113,7 +113,7 @@ export function compileRegistry(
     ...(definition.prompts && { prompts: { listChanged: true } }),
     ...(completable && features.completions && { completions: {} }),
     logging: {},
-    ...(methods.length > 0 && { [features.era === 'modern' ? 'extensions' : 'experimental']: extensions }),
+    ...(methods.length > 0 && { [features.extensions ? 'extensions' : 'experimental']: extensions }),
   })
   const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
   const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
@@ -180,8 +180,10 @@ export function compileRegistry(
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
-  for (const { name, scopes, run } of methods)
-    shared.push(methodEntry(name, run, { ...openPolicy, scopes, listed: true, readOnly: false }))
+  for (const { name, scopes, extension, run } of methods)
+    shared.push(
+      methodEntry(name, forDeclaring(extension, run), { ...openPolicy, scopes, listed: true, readOnly: false }),
+    )
 
   const legacy = new Map<string, Resolve>([
     ...shared,
@@ -264,3 +266,13 @@ const unsubscribe = async ({ via, params }: Call): Promise<Result> => {
   await via.connection?.change({ kind: 'unsubscribe', uri: uriOf(params) })
   return {}
 }
+
+/** Serves a method of an extension only to clients that declared it, where clients declare extensions. */
+const forDeclaring =
+  (extension: string, run: Run): Run =>
+  (call) => {
+    const { extensions: declared } = call.capabilities
+    if (featuresOf(call.revision).extensions && !(isObject(declared) && isObject(declared[extension])))
+      throw missingCapability({ extensions: { [extension]: {} } })
+    return run(call)
+  }

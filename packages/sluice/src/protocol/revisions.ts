@@ -33,6 +33,12 @@ export interface Features {
   /** `description` and `websiteUrl` of the server. */
   readonly serverDetails: boolean
   readonly batches: boolean
+  /** Streams begin with an event that has an id, so that the server may close them and the client resumes. */
+  readonly primedStreams: boolean
+  /** A result may ask for input, and the client calls again with it. */
+  readonly inputRequired: boolean
+  /** Both sides declare extensions. Earlier revisions list them under `experimental`, and clients declare nothing. */
+  readonly extensions: boolean
 }
 
 const first: Features = {
@@ -53,6 +59,9 @@ const first: Features = {
   dialects: false,
   serverDetails: false,
   batches: false,
+  primedStreams: false,
+  inputRequired: false,
+  extensions: false,
 }
 const second: Features = {
   ...first,
@@ -82,8 +91,17 @@ const fourth: Features = {
   richForms: true,
   dialects: true,
   serverDetails: true,
+  primedStreams: true,
 }
-const fifth: Features = { ...fourth, name: '2026-07-28', era: 'modern', structured: 'any' }
+const fifth: Features = {
+  ...fourth,
+  name: '2026-07-28',
+  era: 'modern',
+  structured: 'any',
+  primedStreams: false,
+  inputRequired: true,
+  extensions: true,
+}
 
 export type RevisionName = '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28'
 
@@ -105,6 +123,9 @@ export function featuresOf(name: string): Features {
 export const modernRevision = '2026-07-28'
 /** The revision offered to a legacy client that asks for an unknown one. */
 export const newestLegacy = '2025-11-25'
+
+/** The revision of an HTTP client that names none: the first with Streamable HTTP, which had no header for it. */
+export const unnamedOverHttp = '2025-03-26'
 
 /** Returns whether the revision is reached by `initialize`. */
 export const isLegacy = (name: unknown): name is RevisionName =>

@@ -6,7 +6,8 @@ import type { Connection } from '../core/connection.ts'
 import type { SharedServices } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
-import type { ExposedResource, Gauge, Page } from '../core/plugin.ts'
+import type { Gauge, Page } from '../core/plugin.ts'
+import type { ProtectedResource } from '../core/protected-resource.ts'
 import type { Stop } from '../core/stop.ts'
 import type { ServerDefinition } from './definition.ts'
 import type { MessageContext } from './dispatch.ts'
@@ -69,7 +70,7 @@ export interface TransportServer extends Server {
   /** Whether callers must prove who they are, except for the public methods. */
   readonly authenticates: boolean
   /** The server's public address, if its verifier knows it. */
-  readonly exposes: ExposedResource | undefined
+  readonly exposes: ProtectedResource | undefined
   /** Numbers that metrics and the console show; transports add theirs. */
   readonly gauges: Gauge[]
   /**

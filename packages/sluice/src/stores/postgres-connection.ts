@@ -32,7 +32,7 @@ export interface PostgresConnection {
   destroy(): void
 }
 
-export interface ConnectionOptions {
+export interface PostgresConnectionOptions {
   readonly url: string
   readonly application: string
   /** The server gives up a statement after this time, so that one we no longer wait for does not take effect later. */
@@ -44,7 +44,7 @@ export interface ConnectionOptions {
 /** Text as it came: numbers and booleans are converted where they are used. */
 const types = { getTypeParser: () => (value: string) => value }
 
-export function createConnection(options: ConnectionOptions): {
+export function createConnection(options: PostgresConnectionOptions): {
   readonly connection: PostgresConnection
   connect(): Promise<void>
 } {

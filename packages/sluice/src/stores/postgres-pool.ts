@@ -11,7 +11,7 @@
 
 import type { Clock } from '../core/clock.ts'
 import { monotonicNow, systemClock } from '../core/clock.ts'
-import type { ConnectionOptions, Parameter, PostgresConnection, Row, Statement } from './postgres-connection.ts'
+import type { Parameter, PostgresConnection, PostgresConnectionOptions, Row, Statement } from './postgres-connection.ts'
 import { createConnection } from './postgres-connection.ts'
 import { createDeadline } from './postgres-deadline.ts'
 import { isUseless, toUnavailable, toUnopened, unavailable } from './postgres-errors.ts'
@@ -43,7 +43,7 @@ export interface PoolOptions {
   /** With `any` a standby will do: for questions about the server itself. */
   readonly role?: 'primary' | 'any'
   readonly connections?: number
-  readonly notified?: ConnectionOptions['notified']
+  readonly notified?: PostgresConnectionOptions['notified']
 }
 
 const defaultDeadlineMs = 2000

@@ -107,7 +107,7 @@ export function migrate(database: DatabaseSync, steps: readonly string[]): void 
     const known = versionOf(database)
     if (known > steps.length)
       throw new Error(
-        `it was written by a newer Sluice (schema ${known}, this version knows ${steps.length}): run that version or newer, or restore the backup made before the upgrade`,
+        `it was written by a newer Sluice (schema ${known}, this version knows ${steps.length}): run that version or newer. Or restore the backup made before the upgrade`,
       )
     if (known === steps.length) return
     database.exec('BEGIN IMMEDIATE')

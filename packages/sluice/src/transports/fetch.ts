@@ -11,12 +11,12 @@ import type { HttpHeaders, HttpReply, HttpRequest } from './http/message.ts'
 import { noHeaders } from './http/message.ts'
 import type { RequestHandler } from './http/routes.ts'
 
+export { protectedResource } from '../core/protected-resource.ts'
 export { admission } from './http/admission.ts'
 export type { HttpAppOptions } from './http/app.ts'
 export type { HttpOptions } from './http/endpoint.ts'
 export { sessions } from './http/legacy/session-routes.ts'
 export { sharedSessions } from './http/legacy/shared-sessions.ts'
-export { protectedResource } from './http/well-known.ts'
 
 /** Unsent bytes above which logs and progress are dropped. */
 const behindBytes = 1024 * 1024

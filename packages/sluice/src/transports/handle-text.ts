@@ -4,10 +4,10 @@
  */
 
 import type { Via } from '../core/call.ts'
-import { frame, UnsafeMessage } from '../core/frame.ts'
-import { isOneWay } from '../protocol/classify.ts'
+import { frame } from '../core/frame.ts'
 import type { Server } from '../protocol/server.ts'
 import { toTransportServer } from '../protocol/server.ts'
+import { rejectText } from './reject-text.ts'
 
 /** Options for serving a text. */
 export interface HandleTextOptions {
@@ -30,9 +30,7 @@ export async function handleText(
   try {
     message = frame(text)
   } catch (thrown) {
-    const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
-    const refusal = transportServer.reject(thrown, via, value)
-    return isOneWay(value) ? null : refusal
+    return rejectText(transportServer, via, thrown)
   }
   return transportServer.handleText(adapt(message), { via })
 }

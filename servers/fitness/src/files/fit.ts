@@ -1,4 +1,4 @@
-/** FIT, as watches write it, through Garmin's own decoder. */
+/** Reads FIT files of sports watches with Garmin's own decoder. */
 
 import { Decoder, Stream } from '@garmin/fitsdk'
 import { toSport } from '../activity.ts'
@@ -22,10 +22,10 @@ interface Session {
 export function readFit(name: string, bytes: Uint8Array): ParsedActivity {
   const decoder = new Decoder(Stream.fromBuffer(bytes))
   if (!decoder.checkIntegrity()) throw new UnreadableFile(`${name}: the FIT file is damaged`)
-  // The points are not needed: the device has summed them up.
+  // The points are not needed, because the device stores their totals.
   const { messages, errors } = decoder.read({ mergeHeartRates: false, expandComponents: false })
   const session = (messages as { sessionMesgs?: readonly Session[] }).sessionMesgs?.[0]
-  if (errors.length > 0 || !session?.startTime) throw new UnreadableFile(`${name}: the FIT file holds no activity`)
+  if (errors.length > 0 || !session?.startTime) throw new UnreadableFile(`${name}: the FIT file contains no activity`)
   return {
     sport: toSport(session.sport ?? ''),
     name: '',

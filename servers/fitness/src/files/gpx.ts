@@ -1,4 +1,4 @@
-/** GPX: points on the way. Distance and climb are summed up here. https://www.topografix.com/GPX/1/1/ */
+/** Reads GPX tracks and sums up distance and climb. https://www.topografix.com/GPX/1/1/ */
 
 import { toSport } from '../activity.ts'
 import type { ParsedActivity } from './read.ts'
@@ -23,7 +23,7 @@ export function readGpx(name: string, text: string): ParsedActivity {
   const timed = points.filter(({ at }) => Number.isFinite(at))
   const [first] = timed
   const last = timed.at(-1)
-  if (!first || !last) throw new UnreadableFile(`${name}: the GPX file holds a way, but no times`)
+  if (!first || !last) throw new UnreadableFile(`${name}: the GPX file contains a track, but no times`)
   const [track] = tracks
   return {
     sport: toSport(textOf(childOf(track, 'type'))),
@@ -57,7 +57,7 @@ function metres(a: Point, b: Point): number {
   return Number.isFinite(length) ? length : 0
 }
 
-/** Only what rises by more than the noise of a barometer counts. */
+/** Only a rise above the noise of a barometer counts as climb. */
 const noiseM = 3
 function climb(heights: readonly number[]): number {
   let [total, low] = [0, heights[0] ?? 0]

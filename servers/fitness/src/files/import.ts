@@ -1,4 +1,7 @@
-/** Files, or ZIPs of them as providers export them, into a log: one source at a time, so that a thousand take no more memory than one. */
+/**
+ * Imports files, or ZIPs of files as providers export them, into a log. It reads one source at a time, so that a
+ * thousand files take no more memory than one.
+ */
 
 import type { TrainingLog } from '../archive.ts'
 import { UnreadableFile } from './read.ts'
@@ -6,20 +9,20 @@ import type { FileReader } from './reader.ts'
 
 export interface Source {
   readonly name: string
-  /** The bytes go to another thread, so each read makes them anew. */
+  /** Reads the bytes anew each time, because they are transferred to another thread. */
   read(): Promise<Uint8Array>
 }
 
 export interface ImportResult {
   readonly added: number
   readonly known: number
-  /** Why each of the others was left out, the first fifty. */
+  /** The reasons for the skipped files, at most fifty. */
   readonly skipped: readonly string[]
 }
 
 const maxSkipped = 50
 
-/** `report` gets how many sources are done; of a ZIP, which may be the only one, also parts. */
+/** Calls `report` with the number of finished sources, including fractions within a ZIP. */
 export async function importInto(
   log: TrainingLog,
   reader: FileReader,

@@ -1,4 +1,7 @@
-/** An activity from a file: FIT, GPX or TCX by what is in it, whatever it is called. Files come from strangers: everything is bounded. */
+/**
+ * Parses an activity from a FIT, GPX or TCX file, recognized by its content. Files are untrusted, so everything is
+ * bounded.
+ */
 
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -9,21 +12,21 @@ import { readTcx } from './tcx.ts'
 
 export const maxFileBytes = 64 * 1024 * 1024
 
-/** What one file holds, before it has an id. */
+/** The content of one file, before it has an id. */
 export type ParsedActivity = Omit<Activity, 'id' | 'provider'>
 
-/** For people: why a file was left out. */
+/** Says to the user why a file was left out. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
 }
 
 export function readActivity(name: string, bytes: Uint8Array): Activity {
   if (bytes.length > maxFileBytes) throw new UnreadableFile(`${name}: larger than 64 MB`)
-  // Strava exports files that are packed a second time.
+  // Strava exports files that are compressed twice.
   const raw = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzip(name, bytes) : bytes
   const read = parse(name, raw)
   if (!(Number.isFinite(read.startedAt) && read.startedAt > 0))
-    throw new UnreadableFile(`${name}: it does not say when it began`)
+    throw new UnreadableFile(`${name}: it has no start time`)
   const digest = createHash('sha256').update(raw).digest('hex').slice(0, 16)
   return {
     ...read,

@@ -1,6 +1,6 @@
 /**
- * Reads files in worker threads. A file from a stranger can cost seconds and gigabytes to parse, so a thread has a
- * memory limit, each batch has a deadline, and a thread that breaks either is terminated with the file it was reading.
+ * Reads files in worker threads. An untrusted file can cost seconds and gigabytes to parse, so a thread has a memory
+ * limit and each batch a deadline. A thread that exceeds either is terminated with the file it was reading.
  */
 
 import { extname } from 'node:path'
@@ -11,23 +11,23 @@ import type { Batch } from './source.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 export interface FileReader {
-  /** Yields what the file or ZIP holds. Throws `UnreadableFile` if it takes too long or too much memory. */
+  /** Yields the contents of the file or ZIP. Throws `UnreadableFile` if it takes too long or too much memory. */
   read(name: string, bytes: Uint8Array, signal?: AbortSignal): AsyncGenerator<Batch>
   close(): Promise<void>
 }
 
 export interface FileReaderOptions {
-  /** Threads that run at once. Further sources wait their turn, so that many imports do not take the machine. */
+  /** The maximum number of threads. Further sources wait, so that many imports do not use up the machine. */
   readonly threads?: number
-  /** For one batch, which holds at least one file. */
+  /** The deadline of one batch, which contains at least one file. */
   readonly deadlineMs?: number
-  /** The heap of one thread. */
+  /** The heap limit of one thread. */
   readonly maxHeapMb?: number
-  /** An unused thread is kept this long, because the next file of the same import is about to come. */
+  /** How long an unused thread stays alive, because the next file of the same import may follow. */
   readonly idleMs?: number
 }
 
-/** Beside this file, with its extension: `.js` in the build and in a tarball, `.ts` in the sources. */
+/** In the same folder with the same extension: `.js` in the build and in a tarball, `.ts` in the sources. */
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
 
 interface Thread {
@@ -51,7 +51,7 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
       running++
       return
     }
-    // The slot is handed on by `release`, which leaves `running` as it is.
+    // `release` passes the slot on and leaves `running` unchanged.
     await new Promise<void>((resolve, reject) => {
       const abandon = (): void => {
         waiting.splice(waiting.indexOf(start), 1)
@@ -91,7 +91,7 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
         }
         isFinished = true
       } finally {
-        // A caller that stops in the middle leaves a source half read.
+        // A caller that stops early leaves a source half read.
         if (!isFinished) await thread.terminate()
         release(thread)
       }
@@ -106,7 +106,7 @@ export function createFileReader(clock: Clock, options: FileReaderOptions = {}):
 function createThread(clock: Clock, deadlineMs: number, maxHeapMb: number): Thread {
   const worker = new Worker(workerUrl, {
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 32 },
-    // It parses what strangers sent, so it gets no secret of the process.
+    // The thread parses untrusted input, so it gets no secret of the process.
     env: {},
     execArgv: [],
   })
@@ -139,10 +139,10 @@ function createThread(clock: Clock, deadlineMs: number, maxHeapMb: number): Thre
       )
       const abort = (): void => reject(signal?.reason)
       signal?.addEventListener('abort', abort, { once: true })
-      // A process must not end while an import waits for its thread.
+      // The process must not exit while an import waits for its thread.
       worker.ref()
       try {
-        // A copy is handed over, because the buffer behind the bytes may hold other things, too.
+        // Sends a copy, because the underlying buffer may contain other data too.
         const bytes = message && new Uint8Array(message.bytes)
         worker.postMessage(message && { name, bytes }, bytes ? [bytes.buffer] : [])
         return await promise

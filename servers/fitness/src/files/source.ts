@@ -1,26 +1,26 @@
 /**
- * Reads one file, or a ZIP of files, as a series of small batches. Runs in the worker thread: a hostile file may take
- * any time and any memory here without holding up the server.
+ * Reads one file, or a ZIP of files, as a series of small batches. It runs in the worker thread, where a hostile file
+ * does not block the server.
  */
 
 import { Unzip, UnzipInflate } from 'fflate'
 import type { Activity } from '../activity.ts'
 import { maxFileBytes, readActivity, UnreadableFile } from './read.ts'
 
-/** A part of what a source holds. */
+/** A part of the contents of a source. */
 export interface Batch {
   readonly activities: readonly Activity[]
-  /** Why files were left out. */
+  /** The reasons for the skipped files. */
   readonly skipped: readonly string[]
-  /** The file that was read last. */
+  /** The last file that was read. */
   readonly entry: string
-  /** How much of the source lies before it, from 0 to 1. */
+  /** The share of the source before that file, from 0 to 1. */
   readonly share: number
 }
 
 const maxEntries = 20_000
 const maxUnpacked = 4 * 1024 * 1024 * 1024
-/** A batch ends at whichever comes first, so that each one is quick to make and quick to write. */
+/** A batch ends at the first of these limits, so that it is quick to make and quick to write. */
 const batchFiles = 100
 const batchBytes = 1024 * 1024
 const chunkBytes = 1 << 16
@@ -67,11 +67,11 @@ const isActivity = (name: string): boolean => /\.(fit|gpx|tcx)(\.gz)?$/i.test(na
 interface Entry {
   readonly entry: string
   readonly content: Uint8Array | UnreadableFile
-  /** How many bytes of the archive lie before it. */
+  /** The number of bytes of the archive before this entry. */
   readonly at: number
 }
 
-/** Names are only shown, never used as paths. A file that unpacks to more than is reasonable ends the archive. */
+/** Names are only displayed, never used as paths. A file that unpacks to an unreasonable size ends the archive. */
 function* entriesOf(archive: string, bytes: Uint8Array): Generator<Entry> {
   const ready: Omit<Entry, 'at'>[] = []
   let [entries, total] = [0, 0]
@@ -79,19 +79,19 @@ function* entriesOf(archive: string, bytes: Uint8Array): Generator<Entry> {
   const unzip = new Unzip((file) => {
     if (++entries > maxEntries) fault ??= new UnreadableFile(`${archive}: more than ${maxEntries} files`)
     if (!isActivity(file.name) || fault) return
-    const parts: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     let size = 0
     file.ondata = (error, data, final) => {
       size += data?.length ?? 0
       total += data?.length ?? 0
       if (error) fault ??= new UnreadableFile(`${archive}: ${file.name} is damaged`)
       if (size > maxFileBytes || total > maxUnpacked) {
-        fault ??= new UnreadableFile(`${archive}: ${file.name} unpacks to too much`)
+        fault ??= new UnreadableFile(`${archive}: ${file.name} is too large when unpacked`)
         file.terminate()
         return
       }
-      parts.push(data)
-      if (final) ready.push({ entry: file.name, content: Buffer.concat(parts) })
+      chunks.push(data)
+      if (final) ready.push({ entry: file.name, content: Buffer.concat(chunks) })
     }
     file.start()
   })

@@ -1,4 +1,4 @@
-/** TCX: laps with their sums. */
+/** Reads TCX files: laps with their totals. */
 
 import { toSport } from '../activity.ts'
 import type { ParsedActivity } from './read.ts'
@@ -9,7 +9,7 @@ export function readTcx(name: string, text: string): ParsedActivity {
   const root = childOf(readXml(name, text), 'TrainingCenterDatabase')
   const [activity] = listOf(childOf(childOf(root, 'Activities'), 'Activity'))
   const laps = listOf(childOf(activity, 'Lap'))
-  if (laps.length === 0) throw new UnreadableFile(`${name}: the TCX file holds no activity`)
+  if (laps.length === 0) throw new UnreadableFile(`${name}: the TCX file contains no activity`)
   const sum = (of: string): number => laps.reduce((total: number, lap) => total + (numberOf(childOf(lap, of)) ?? 0), 0)
   const each = (of: string): readonly number[] =>
     laps.flatMap((lap) => numberOf(childOf(childOf(lap, of), 'Value')) ?? [])

@@ -1,4 +1,4 @@
-/** XML as data: no entities of its own, no files, no addresses, and bounded in depth by the parser. */
+/** Parses XML as plain data: without entity declarations, files or network access, and with bounded depth. */
 
 import { XMLParser } from 'fast-xml-parser'
 import { UnreadableFile } from './read.ts'
@@ -18,9 +18,8 @@ const parser = new XMLParser({
 })
 
 export function readXml(name: string, text: string): Node {
-  // Whoever declares entities has something else in mind than an activity.
-  if (/<!(DOCTYPE|ENTITY)/i.test(text))
-    throw new UnreadableFile(`${name}: it declares a document type, which is not taken`)
+  // A document that declares entities is an attack, not an activity.
+  if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new UnreadableFile(`${name}: document type declarations are not allowed`)
   try {
     return parser.parse(text) as Node
   } catch {
@@ -44,7 +43,7 @@ export function numberOf(value: unknown): number | undefined {
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first of that name, however deep: extensions differ in how they nest. */
+/** Finds the first node of that name at any depth, because extensions differ in their nesting. */
 export function findDeep(node: unknown, name: string, depth = 6): unknown {
   if (!isNode(node) || depth === 0) return undefined
   if (node[name] !== undefined) return node[name]

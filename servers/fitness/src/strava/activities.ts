@@ -1,4 +1,7 @@
-/** The athlete's activities by Strava's API v3: https://developers.strava.com/docs/reference/#api-Activities-getLoggedInAthleteActivities */
+/**
+ * The athlete's activities from Strava's API v3:
+ * https://developers.strava.com/docs/reference/#api-Activities-getLoggedInAthleteActivities
+ */
 
 import type { Clock } from 'sluice'
 import { fail } from 'sluice'
@@ -25,12 +28,12 @@ const summary = z.object({
 const perPage = 100
 const maxPages = 50
 
-/** A moment that no activity is later than, whatever a watch's clock says. */
+/** A margin for wrong clocks of watches: no activity is later than this. */
 const marginS = 86_400
 
 /**
- * Brings what is new, then what is older than all that is here. How far each of the two came is kept after every page,
- * so that a sync that breaks off goes on where it stopped and no part of the history is passed over. Returns how many came.
+ * Fetches newer activities first, then older ones. Both positions are saved after every page, so that an interrupted
+ * sync continues where it stopped and skips nothing. Returns the number of fetched activities.
  */
 export async function syncStrava(
   { clock }: { readonly clock: Clock },
@@ -51,7 +54,7 @@ export async function syncStrava(
     report(added)
     return page
   }
-  // Newer ones count as complete when the last page of them is here: in which order Strava sends them is not promised.
+  // Newer activities are complete only with their last page, because Strava does not promise their order.
   let isUpToDate = completeBackTo > now
   for (let page = 1; !isUpToDate && pages < maxPages; page++)
     isUpToDate = (await take({ after: String(completeUntil - marginS), page: String(page) })).length < perPage
@@ -59,8 +62,8 @@ export async function syncStrava(
   await log.setSynced('strava', { completeBackTo, completeUntil })
   while (completeBackTo > 0 && pages < maxPages) {
     const page = await take({ before: String(completeBackTo), page: '1' })
-    const oldest = page.reduce((least, { startedAt }) => Math.min(least, startedAt), completeBackTo)
-    // A second further, since several may have begun in the same second; no further where that brought nothing older.
+    const oldest = page.reduce((min, { startedAt }) => Math.min(min, startedAt), completeBackTo)
+    // One second further, because several may start in the same second; no further if that returned nothing older.
     completeBackTo = page.length < perPage ? 0 : oldest + 1 < completeBackTo ? oldest + 1 : oldest
     await log.setSynced('strava', { completeBackTo, completeUntil })
   }
@@ -84,12 +87,12 @@ async function fetchPage(
     throw fail('Strava no longer accepts this connection. Connect it again with connect_provider.')
   if (response?.status === 429)
     throw fail(
-      'Strava takes no more requests for now; try again in 15 minutes. What came before is here, and the next call goes on from there.',
+      'Strava’s rate limit is reached; try again in 15 minutes. Earlier activities are stored, and the next call continues from there.',
     )
   const parsed = response?.ok ? z.array(summary).safeParse(await response.json().catch(() => undefined)) : undefined
   if (!parsed?.success)
     throw fail(
-      'Strava does not answer as it should; try again later. What came before is here, and the next call goes on from there.',
+      'Strava returned an unexpected answer; try again later. Earlier activities are stored, and the next call continues from there.',
     )
   return parsed.data.map(toActivity)
 }

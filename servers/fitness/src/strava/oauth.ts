@@ -1,11 +1,12 @@
 /**
- * The way to a tenant's Strava account: authorization code with PKCE, a state that names the tenant and the caller and
- * is signed, an exact redirect. The verifier is derived from the state.
+ * Connects a tenant's Strava account: authorization code with PKCE, a signed state that names the tenant and the
+ * caller, and an exact redirect. The verifier is derived from the state.
  *
- * Whoever opens the link decides whose account it is, and a link can be sent to somebody else: without a further step an
- * attacker's link would put a victim's account into the attacker's log. So consent alone connects nothing. The page that
- * Strava sends the person back to shows a one-time code, and the account is connected when the caller who asked for the
- * link hands in that code. A browser session could not tell the two apart, since the victim's browser would do both steps.
+ * The person who opens the link decides whose account is connected, and a link can be sent to another person. Without a
+ * further step, an attacker's link would put a victim's account into the attacker's log. So consent alone connects
+ * nothing. After consent the page shows a one-time code. The account is connected when the caller who requested the
+ * link submits that code. A browser session could not tell the two apart, because the victim's browser would do both
+ * steps.
  *
  * https://developers.strava.com/docs/authentication/ and https://www.rfc-editor.org/rfc/rfc7636
  */
@@ -22,22 +23,22 @@ import type { Vault } from './seal.ts'
 export interface StravaSettings {
   readonly clientId: string
   readonly clientSecret: string
-  /** `https://www.strava.com` unless said. */
+  /** `https://www.strava.com` by default. */
   readonly baseUrl: string
-  /** Where Strava sends people back to, if not this machine: the operator's proxy brings it to the port below. */
+  /** The redirect address if it is not this machine; the operator's proxy forwards it to the port below. */
   readonly redirectUrl: string | undefined
-  /** Loopback; 0 takes a free one. */
+  /** A port on loopback; 0 picks a free one. */
   readonly port: number
 }
 
 export interface Strava {
-  /** Where the person goes. */
+  /** Returns the address that the user opens. */
   link(tenant: string, subject: string): Promise<string>
-  /** Whether somebody has consented by this caller's link, so that the code on that page is what is missing. */
+  /** Returns whether a user has consented through this caller's link, so that only the code is missing. */
   isPending(log: TrainingLog, subject: string): Promise<boolean>
-  /** Connects the account if the code is the one that was shown. Throws what to do if it is not. */
+  /** Connects the account if the code matches. Otherwise throws a message that says what to do. */
   confirm(log: TrainingLog, subject: string, code: string): Promise<void>
-  /** A token that is good now, renewed if need be. Throws where the tenant is not connected. */
+  /** Returns a valid token, renewed if necessary. Throws if the tenant is not connected. */
   token(log: TrainingLog): Promise<string>
   readonly settings: StravaSettings
   close(): Promise<void>
@@ -55,7 +56,7 @@ const stateMs = 15 * 60_000
 const codeMs = 10 * 60_000
 const maxAttempts = 5
 
-/** A sign-in whose code was not handed in yet. */
+/** A sign-in whose code was not submitted yet. */
 const pending = z.object({ tokens, digest: z.string(), until: z.number(), tries: z.number() })
 type Pending = z.infer<typeof pending>
 
@@ -124,11 +125,11 @@ export function createStrava(
     if (!parsed?.success) throw fail('Strava did not hand out a token. Connect again with connect_provider.')
     return parsed.data
   }
-  async function keep(log: TrainingLog, given: Tokens): Promise<void> {
-    const until = given.expires_at ?? Math.floor(clock.now() / 1000) + (given.expires_in ?? 3600)
+  async function keep(log: TrainingLog, granted: Tokens): Promise<void> {
+    const until = granted.expires_at ?? Math.floor(clock.now() / 1000) + (granted.expires_in ?? 3600)
     await log.connect(
       'strava',
-      vault.seal(JSON.stringify({ ...given, expires_at: until }), about(log.tenant)),
+      vault.seal(JSON.stringify({ ...granted, expires_at: until }), about(log.tenant)),
       clock.now(),
     )
   }
@@ -162,11 +163,11 @@ export function createStrava(
     const code = url.searchParams.get('code')
     const caller = callerIn(state)
     if (!caller)
-      return { status: 400, text: 'This link is not ours, or too old. Ask for a new one with connect_provider.' }
+      return { status: 400, text: 'This link is invalid or has expired. Request a new one with connect_provider.' }
     if (!code) return { status: 400, text: 'Strava was not connected. You can close this page.' }
     try {
       const { redirect } = await listener()
-      const given = await ask({
+      const granted = await ask({
         grant_type: 'authorization_code',
         code,
         redirect_uri: redirect,
@@ -174,7 +175,7 @@ export function createStrava(
       })
       const shown = String(randomInt(100_000_000)).padStart(8, '0')
       const { tenant, subject } = caller
-      const value = { tokens: given, digest: digestOf(shown), until: clock.now() + codeMs, tries: 0 }
+      const value = { tokens: granted, digest: digestOf(shown), until: clock.now() + codeMs, tries: 0 }
       await hold(archive.forTenant(tenant), subject, value)
       return { status: 200, text: codePage(shown) }
     } catch (thrown) {
@@ -204,7 +205,7 @@ export function createStrava(
     isPending: async (log, subject) => (await held(log, subject)) !== undefined,
     async confirm(log, subject, code) {
       const value = await held(log, subject)
-      if (!value) throw fail('No sign-in waits for a code, or it took too long. Start again with connect_provider.')
+      if (!value) throw fail('No sign-in waits for a code, or the code has expired. Start again with connect_provider.')
       if (!isEqual(digestOf(code.replace(/\D/g, '')), value.digest)) {
         const tries = value.tries + 1
         if (tries >= maxAttempts) await log.deletePending(subject)
@@ -212,7 +213,7 @@ export function createStrava(
         throw fail(
           tries >= maxAttempts
             ? 'That code is wrong, and it was the last try. Start again with connect_provider.'
-            : 'That code is wrong. Ask the person for the eight digits on the page that opened after Strava.',
+            : 'That code is wrong. Ask the user for the eight digits on the page that opened after Strava.',
         )
       }
       await log.deletePending(subject)
@@ -222,9 +223,9 @@ export function createStrava(
       const connection = await log.connection('strava')
       const text = connection && vault.open(connection.sealed, about(log.tenant))
       if (text === undefined) throw fail('Strava is not connected. Connect it with connect_provider.')
-      const kept = tokens.parse(JSON.parse(text))
-      if ((kept.expires_at ?? 0) > clock.now() / 1000 + 60) return kept.access_token
-      const renewed = await ask({ grant_type: 'refresh_token', refresh_token: kept.refresh_token })
+      const stored = tokens.parse(JSON.parse(text))
+      if ((stored.expires_at ?? 0) > clock.now() / 1000 + 60) return stored.access_token
+      const renewed = await ask({ grant_type: 'refresh_token', refresh_token: stored.refresh_token })
       await keep(log, renewed)
       return renewed.access_token
     },
@@ -234,9 +235,9 @@ export function createStrava(
   }
 }
 
-/** Says whom the code is for: a person who was sent the link by somebody else must not hand it on. */
+/** Says for whom the code is: a user who got the link from another person must not pass it on. */
 const codePage = (code: string): string =>
   `Your code: ${code.slice(0, 4)} ${code.slice(4)}
 
 To finish, type this code into the chat in which you asked to connect Strava.
-If somebody else sent you the link, close this page and tell nobody the code: they would see your activities.`
+If another person sent you the link, close this page and do not share the code: otherwise they would see your activities.`

@@ -1,4 +1,4 @@
-/** Tokens at rest: AES-256-GCM under a key in a file of this account, bound to the tenant and the provider. */
+/** Encrypts tokens at rest: AES-256-GCM with a key in a file of this account, bound to the tenant and the provider. */
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -6,16 +6,16 @@ import { createPrivateFile } from 'sluice/node'
 
 export interface Vault {
   seal(text: string, about: string): string
-  /** `undefined` for what was not sealed here, or about something else. */
+  /** Returns `undefined` if the text was not sealed here, or for another purpose. */
   open(sealed: string, about: string): string | undefined
-  /** A code over a text that only we can make. */
+  /** Returns a MAC over a text. */
   sign(text: string): string
 }
 
-/** `FITNESS_KEY` where several processes share a database; otherwise a file, made once. */
-export function createVault(folder: string, given: string | undefined): Vault {
+/** Uses `FITNESS_KEY` if several processes share a database; otherwise a key file, created once. */
+export function createVault(folder: string, provided: string | undefined): Vault {
   const file = join(folder, 'fitness.key')
-  const secret = given ?? createPrivateFile(file, () => randomBytes(32).toString('hex')).trim()
+  const secret = provided ?? createPrivateFile(file, () => randomBytes(32).toString('hex')).trim()
   if (secret.length < 32)
     throw new Error('FITNESS_KEY needs at least 32 characters (make one with: openssl rand -hex 32)')
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'sluice fitness', purpose, 32))

@@ -1,4 +1,4 @@
-/** What was done: lists, one, sums, and files that bring more. */
+/** Tools for activities: lists, single ones, totals, and the import of files. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -12,18 +12,18 @@ import { syncStrava } from '../strava/activities.ts'
 import { round, stressOf } from '../training.ts'
 import { activityId, paceOf, readOnlyTool, toActivityDetail, toActivityRow } from './activity-rows.ts'
 
-/** In base64: as much as a message may hold. */
+/** In base64: the limit of a message. */
 const maxUpload = 4 * 1024 * 1024
 const epochSeconds = z.int().min(0).max(4_102_444_800)
 
-export function activityTools(ground: App): readonly Tool[] {
+export function activityTools(app: App): readonly Tool[] {
   return [
     tool({
       name: 'get_activities',
       description:
-        'The athlete’s activities, newest first. Summary rows unless mode is detailed; format toon takes fewer tokens.',
+        'The athlete’s activities, newest first. Summary rows by default, all fields with mode detailed; format toon takes fewer tokens.',
       input: z.object({
-        provider: z.enum(providers).optional().describe('Only from here; strava is looked at for new ones first'),
+        provider: z.enum(providers).optional().describe('Only from this provider; strava is synced first'),
         limit: z.int().min(1).max(500).default(50),
         offset: z.int().min(0).max(1_000_000).default(0),
         before: epochSeconds.optional().describe('Started before, in seconds since 1970'),
@@ -34,14 +34,14 @@ export function activityTools(ground: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         if (provider === 'strava') {
-          if (!ground.strava)
+          if (!app.strava)
             throw fail(
-              'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.',
+              'This server has no Strava application: its operator must set STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.',
             )
           if (
-            (await syncStrava(ground, ground.strava, log, work.signal, (count) =>
+            (await syncStrava(app, app.strava, log, work.signal, (count) =>
               work.progress(count, undefined, 'from Strava'),
             )) > 0
           )
@@ -61,10 +61,10 @@ export function activityTools(ground: App): readonly Tool[] {
     }),
     tool({
       name: 'get_athlete',
-      description: 'Who the athlete is: heart rates, threshold power, and when they were last here.',
+      description: 'The athlete’s profile: heart rates, threshold power and last visit.',
       ...readOnlyTool,
       async run(_, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const last = await log.lastActive(work.caller.subject)
         const { name, restingHr, maxHr, thresholdHr, ftp } = await log.athlete()
         return {
@@ -81,13 +81,13 @@ export function activityTools(ground: App): readonly Tool[] {
     }),
     tool({
       name: 'get_stats',
-      description: 'Sums by sport: of all time, of the last four weeks and of this year.',
+      description: 'Totals by sport: all time, last four weeks and this year.',
       input: z.object({ provider: z.enum(providers).optional() }),
       ...readOnlyTool,
       format: toon,
       async run({ provider }, work) {
-        const log = await trainingLogFor(ground, work)
-        const now = ground.clock.now()
+        const log = await trainingLogFor(app, work)
+        const now = app.clock.now()
         const year = Date.UTC(new Date(now).getUTCFullYear(), 0) / 1000
         const spans = [
           ['all', 0],
@@ -122,22 +122,22 @@ export function activityTools(ground: App): readonly Tool[] {
     tool({
       name: 'get_activity_intelligence',
       description:
-        'One activity with what it says: pace, intensity, training stress, and how it compares with the usual.',
+        'One activity with its analysis: pace, intensity, training stress, and a comparison with similar ones.',
       input: z.object({ activity_id: activityId }),
       ...readOnlyTool,
       async run({ activity_id: id }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const activity = await findActivity(log, id)
         const athlete = await log.athlete()
         const others = (await log.list({ sport: activity.sport, before: activity.startedAt, limit: 20 })).filter(
           (each) => each.distanceM > 0,
         )
-        const usual =
+        const typical =
           others.length === 0
             ? undefined
             : others.reduce((sum, each) => sum + each.durationS / each.distanceM, 0) / others.length
         const pace = activity.distanceM > 0 ? activity.durationS / activity.distanceM : undefined
-        const quicker = usual && pace ? round((usual / pace - 1) * 100) : null
+        const quicker = typical && pace ? round((typical / pace - 1) * 100) : null
         return {
           ...toActivityDetail(activity),
           synthetic: isSynthetic([activity, ...others]),
@@ -153,7 +153,7 @@ export function activityTools(ground: App): readonly Tool[] {
     tool({
       name: 'import_activities',
       description:
-        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports, up to 3 MB together. Known ones are left as they are.',
+        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports, up to 3 MB together. Known activities stay unchanged.',
       input: z.object({
         files: z
           .array(
@@ -169,14 +169,14 @@ export function activityTools(ground: App): readonly Tool[] {
       listed: true,
       timeoutMs: 300_000,
       async run({ files }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const sources = files.map(({ name, content }) => ({
           name,
           read: async () => new Uint8Array(Buffer.from(content, 'base64')),
         }))
         const imported = await importInto(
           log,
-          ground.files,
+          app.files,
           sources,
           (done, total, name) => work.progress(done, total, name),
           work.signal,
@@ -197,7 +197,7 @@ function effortSummary(share: number | undefined, quicker: number | null): strin
         : share < 0.85
           ? 'A steady effort'
           : 'A hard effort'
-  if (quicker === null) return `${effort}; there is no earlier one of its kind to compare with.`
+  if (quicker === null) return `${effort}; there is no earlier activity of this sport to compare with.`
   if (Math.abs(quicker) < 2) return `${effort}, at the usual pace.`
-  return `${effort}, ${Math.abs(quicker)} % ${quicker > 0 ? 'quicker' : 'slower'} than the last twenty of its kind.`
+  return `${effort}, ${Math.abs(quicker)} % ${quicker > 0 ? 'quicker' : 'slower'} than the last twenty of this sport.`
 }

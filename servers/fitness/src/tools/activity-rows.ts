@@ -1,4 +1,7 @@
-/** Activities as tools show them: short for lists, whole for one. The same fields in every row, so that TOON can fold them. */
+/**
+ * Formats activities for tools: short rows for lists, all fields for one. Every row has the same fields, so that TOON
+ * can fold them.
+ */
 
 import * as z from 'zod'
 import type { Activity } from '../activity.ts'
@@ -43,5 +46,5 @@ export const paceOf = ({ durationS, distanceM }: Activity): number | null =>
   distanceM > 0 ? round(durationS / (distanceM / 1000), 0) : null
 
 export const activityId = z.string().min(1).max(100).describe('The id, as get_activities shows it')
-/** Everybody may know what there is; calls need to be somebody's. */
+/** Listing is public; calls need a caller. */
 export const readOnlyTool = { annotations: { readOnlyHint: true, openWorldHint: false }, listed: true } as const

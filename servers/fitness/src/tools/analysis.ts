@@ -1,4 +1,4 @@
-/** What the activities mean: load, trends, comparisons, zones, predictions. */
+/** Tools that analyse activities: load, trends, comparisons, zones and predictions. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -12,7 +12,7 @@ import { activityId, paceOf, readOnlyTool, toActivityDetail } from './activity-r
 
 const heartRate = z.int().min(25).max(240)
 
-export function analysisTools(ground: App): readonly Tool[] {
+export function analysisTools(app: App): readonly Tool[] {
   return [
     tool({
       name: 'analyze_training_load',
@@ -22,10 +22,10 @@ export function analysisTools(ground: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       async run({ days }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, days: [] }
-        const all = loadOf(activities, await log.athlete(), ground.clock.now())
+        const all = loadOf(activities, await log.athlete(), app.clock.now())
         const today = all.at(-1)
         return {
           synthetic: isSynthetic(activities),
@@ -38,7 +38,7 @@ export function analysisTools(ground: App): readonly Tool[] {
     tool({
       name: 'analyze_performance_trends',
       description:
-        'Whether a number goes up or down, week by week. A pace is of one sport, running if none is given, and gets faster or slower.',
+        'Whether a number rises or falls, week by week. A pace belongs to one sport, by default running, and gets faster or slower.',
       input: z.object({
         timeframe: z.enum(['month', 'quarter', 'year']).default('quarter'),
         metric: z.enum(['distance', 'duration', 'pace', 'heart_rate', 'stress']).default('distance'),
@@ -47,12 +47,12 @@ export function analysisTools(ground: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       async run({ timeframe, metric, sport_type: asked }, work) {
-        // A ride is quicker than a run on any day: a pace over all sports says which sport was done, and nothing else.
+        // A ride is always faster than a run, so a pace over all sports would only show the mix of sports.
         const sport = asked ?? (metric === 'pace' ? 'run' : undefined)
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const athlete = await log.athlete()
         const weeks = { month: 5, quarter: 13, year: 52 }[timeframe]
-        const now = Math.floor(ground.clock.now() / 1000)
+        const now = Math.floor(app.clock.now() / 1000)
         const found = await log.list({ sport, after: now - weeks * 7 * 86_400 })
         const rows = Array.from({ length: weeks }, (_, at) => {
           const from = now - (weeks - at) * 7 * 86_400
@@ -95,7 +95,7 @@ export function analysisTools(ground: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       async run({ activity_id: one, other_id: other }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const [a, b] = [await findActivity(log, one), await findActivity(log, other)]
         const measures = [
           ['distance_m', 'distanceM'],
@@ -117,16 +117,16 @@ export function analysisTools(ground: App): readonly Tool[] {
       description: 'One number from 0 to 100: fitness, regularity and trend of the last twelve weeks.',
       ...readOnlyTool,
       async run(_, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, score: null }
-        const score = scoreOf(loadOf(activities, await log.athlete(), ground.clock.now()))
+        const score = scoreOf(loadOf(activities, await log.athlete(), app.clock.now()))
         return { synthetic: isSynthetic(activities), ...score }
       },
     }),
     tool({
       name: 'calculate_personalized_zones',
-      description: 'Heart-rate and power zones. Values that are given are kept for the athlete.',
+      description: 'Heart-rate and power zones. The given values are stored for the athlete.',
       input: z.object({
         name: z.string().min(1).max(100).optional(),
         resting_hr: heartRate.optional(),
@@ -138,7 +138,7 @@ export function analysisTools(ground: App): readonly Tool[] {
       listed: true,
       format: toon,
       async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const before = await log.athlete()
         const athlete = {
           name: name ?? before.name,
@@ -156,9 +156,9 @@ export function analysisTools(ground: App): readonly Tool[] {
     tool({
       name: 'predict_performance',
       description:
-        'The time over another distance, from the best run of the last 90 days (Riegel), or from a time that is given.',
+        'The time over another distance, from the best run of the last 90 days (Riegel) or from a given time.',
       input: z.object({
-        distance_m: z.number().min(400).max(200_000).describe('To be predicted'),
+        distance_m: z.number().min(400).max(200_000).describe('The distance to predict'),
         from_distance_m: z.number().min(400).max(200_000).optional(),
         from_time_s: z.number().min(30).max(200_000).optional(),
       }),
@@ -168,13 +168,13 @@ export function analysisTools(ground: App): readonly Tool[] {
           throw fail('Give both from_distance_m and from_time_s, or neither.')
         if (metres !== undefined && time !== undefined)
           return { synthetic: false, ...predictTime(over, metres, time, 'what was given') }
-        const log = await trainingLogFor(ground, work)
-        const runs = await log.list({ sport: 'run', after: Math.floor(ground.clock.now() / 1000) - 90 * 86_400 })
+        const log = await trainingLogFor(app, work)
+        const runs = await log.list({ sport: 'run', after: Math.floor(app.clock.now() / 1000) - 90 * 86_400 })
         const best = runs
           .filter(({ distanceM, durationS }) => distanceM >= 1500 && durationS > 0)
           .sort((a, b) => riegel(a.durationS, a.distanceM, over) - riegel(b.durationS, b.distanceM, over))[0]
         if (!best && (await log.count()) === 0) throw fail(noActivities)
-        if (!best) throw fail('There is no run of 1.5 km or more in the last 90 days to predict from.')
+        if (!best) throw fail('No run of 1.5 km or more in the last 90 days to predict from.')
         return { synthetic: isSynthetic([best]), ...predictTime(over, best.distanceM, best.durationS, best.id) }
       },
     }),
@@ -194,7 +194,7 @@ function predictTime(over: number, metres: number, seconds: number, from: string
   }
 }
 
-/** Fewer seconds a kilometre are faster, which "down" would not tell. */
+/** Fewer seconds per kilometre are faster; "down" would be misleading. */
 const directions = (metric: string): readonly [rising: string, falling: string] =>
   metric === 'pace' ? ['slower', 'faster'] : ['up', 'down']
 
@@ -213,7 +213,7 @@ interface Comparison {
   readonly difference: number | null
 }
 
-/** What one of them did not measure cannot be compared. */
+/** Compares a measure only if both activities have it. */
 const compareMeasure = (measure: string, a: number | null | undefined, b: number | null | undefined): Comparison => ({
   measure,
   first: a == null ? null : round(a),

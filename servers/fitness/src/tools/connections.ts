@@ -1,4 +1,4 @@
-/** Where data comes from besides files: Strava, by the athlete's own consent, and the made-up year. */
+/** Tools for the other sources of data: Strava, with the athlete's consent, and the synthetic year. */
 
 import type { Tool } from 'sluice'
 import { ask, fail, tool } from 'sluice'
@@ -12,17 +12,22 @@ import { readOnlyTool } from './activity-rows.ts'
 
 const connectableProvider = z.enum(['strava', 'synthetic'])
 const stravaNotConfigured =
-  'This server knows no Strava application: its operator sets STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.'
+  'This server has no Strava application: its operator must set STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.'
 
-export function connectionTools(ground: App): readonly Tool[] {
-  const { archive, strava, clock } = ground
+export function connectionTools(app: App): readonly Tool[] {
+  const { archive, strava, clock } = app
   return [
     tool({
       name: 'connect_provider',
       description: 'Connect a provider: strava opens its consent page; synthetic fills the log with a made-up year.',
       input: z.object({
         provider: connectableProvider,
-        code: z.string().min(1).max(40).optional().describe('The code on the page that opened after Strava’s consent'),
+        code: z
+          .string()
+          .min(1)
+          .max(40)
+          .optional()
+          .describe('The code on the page that opened after Strava’s consent page'),
       }),
       annotations: { destructiveHint: false, openWorldHint: true },
       listed: true,
@@ -31,14 +36,14 @@ export function connectionTools(ground: App): readonly Tool[] {
         const log = archive.forTenant(call.tenant.id)
         if (await log.connection('strava')) return {}
         const { subject } = call.caller
-        // The person has been there: what is missing is the code that the page showed, which comes through the chat.
+        // The user has consented. Only the code from the page is missing, and it comes through the chat.
         if (await strava.isPending(log, subject)) return {}
         const text = 'Allow this server to read your activities on Strava'
         const consent = ask.page(text, await strava.link(call.tenant.id, subject), 'strava')
         return ask.isSupported(call, consent) ? { consent } : {}
       },
       async run({ provider, code }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         if (provider === 'synthetic') {
           const added = await log.add(syntheticYear(log.tenant, clock.now()))
           return { provider, connected: true, synthetic: true, added }
@@ -57,22 +62,23 @@ export function connectionTools(ground: App): readonly Tool[] {
           provider,
           connected: false,
           url,
-          next: 'Open this address and allow it. The page then shows a code; call connect_provider again with that code.',
+          next: 'Open this address and allow access. The page then shows a code; call connect_provider again with that code.',
         }
       },
     }),
     tool({
       name: 'disconnect_provider',
-      description: 'Forget a provider’s tokens and everything that came from it; files stands for what was imported.',
+      description:
+        'Delete a provider’s tokens and everything that came from it; the provider files means imported files.',
       input: z.object({ provider: z.enum(providers) }),
       annotations: { destructiveHint: true, idempotentHint: true },
       async effect({ provider }, context) {
-        const log = await trainingLogFor(ground, context)
+        const log = await trainingLogFor(app, context)
         return { Provider: provider, Activities: await log.count({ provider }) }
       },
       listed: true,
       async run({ provider }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const removed = await log.deleteActivities(provider)
         await log.disconnect(provider)
         return { provider, connected: false, removed }
@@ -84,7 +90,7 @@ export function connectionTools(ground: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       async run(_, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const rows = []
         for (const name of ['strava', 'files', 'synthetic'] as const) {
           const connection = await log.connection(name)

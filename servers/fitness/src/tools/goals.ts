@@ -1,4 +1,4 @@
-/** What the athlete wants, and how far it has come. */
+/** Tools for goals and their progress. */
 
 import { randomUUID } from 'node:crypto'
 import type { Tool } from 'sluice'
@@ -14,7 +14,7 @@ import { readOnlyTool } from './activity-rows.ts'
 
 const maxGoals = 100
 
-export function goalTools(ground: App): readonly Tool[] {
+export function goalTools(app: App): readonly Tool[] {
   return [
     tool({
       name: 'set_goal',
@@ -29,10 +29,10 @@ export function goalTools(ground: App): readonly Tool[] {
       annotations: { destructiveHint: false },
       listed: true,
       async run({ title, goal_type: type, target_value: target, target_date: until, sport_type: sport }, work) {
-        const log = await trainingLogFor(ground, work)
-        const from = new Date(ground.clock.now()).toISOString().slice(0, 10)
-        if (until < from) throw fail('That day is over. Choose one that is still to come.')
-        if ((await log.goals()).length >= maxGoals) throw fail(`There are ${maxGoals} goals already.`)
+        const log = await trainingLogFor(app, work)
+        const from = new Date(app.clock.now()).toISOString().slice(0, 10)
+        if (until < from) throw fail('That day is in the past. Choose a later one.')
+        if ((await log.goals()).length >= maxGoals) throw fail(`The limit of ${maxGoals} goals is reached.`)
         const goal: Goal = { id: randomUUID(), title: title.toWellFormed(), type, target, from, until, sport }
         await log.setGoal(goal)
         return {
@@ -48,16 +48,16 @@ export function goalTools(ground: App): readonly Tool[] {
     }),
     tool({
       name: 'track_progress',
-      description: 'How far the goals have come, or one of them. Made-up activities do not count.',
+      description: 'The progress of all goals, or of one. Made-up activities do not count.',
       input: z.object({ goal_id: z.string().max(100).optional() }),
       ...readOnlyTool,
       format: toon,
       async run({ goal_id: id }, work) {
-        const log = await trainingLogFor(ground, work)
+        const log = await trainingLogFor(app, work)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
-        if (goals.length === 0 && id !== undefined) throw fail(`There is no goal ${id}.`)
+        if (goals.length === 0 && id !== undefined) throw fail(`Goal not found: ${id}.`)
         if (goals.length === 0) return { goals: [], next: 'There are no goals yet. Set one with set_goal.' }
-        const now = ground.clock.now()
+        const now = app.clock.now()
         const rows = []
         for (const goal of goals) {
           const after = Date.parse(goal.from) / 1000
@@ -77,7 +77,7 @@ export function goalTools(ground: App): readonly Tool[] {
             time_percent: round(elapsed * 100),
             on_track: done / goal.target >= elapsed,
             until: goal.until,
-            // They are shown elsewhere, and never count here.
+            // Other tools show them, but they never count here.
             synthetic_left_out: isSynthetic(all),
           })
         }
@@ -92,7 +92,7 @@ function goalProgress({ type }: Goal, activities: readonly Activity[]): number {
   if (type === 'distance') return sum(({ distanceM }) => distanceM) / 1000
   if (type === 'time') return sum(({ durationS }) => durationS) / 3600
   if (type === 'frequency') return activities.length
-  // A performance is the best speed in km/h; a goal of one's own counts activities.
+  // A performance is the best speed in km/h; a custom goal counts activities.
   if (type === 'performance')
     return activities.reduce(
       (best, { distanceM, durationS }) => Math.max(best, durationS > 0 ? (distanceM / durationS) * 3.6 : 0),

@@ -1,4 +1,4 @@
-/** Tracing, profiling and loading: all of it changes the image, so all but the report waits for an approval. */
+/** Tracing, profiling and loading change the image, so all tools but the report wait for an approval. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -13,10 +13,10 @@ import { gatedTool, imageEffect, packageOption, readOnlyTool, sessionOf, symbolN
 const name = z.string().min(1).max(500)
 const inPackage = z.string().min(1).max(200).optional().describe('The package to read names in')
 
-/** A table without rows, and no function that waits to be called. */
+/** An empty table, and no function that waits to be called. */
 const isEmpty = (report: string): boolean => /^-+\n-+$/m.test(report) && !report.includes('not called')
 
-/** Traces the symbol that was found. Swank's own function would read the name with the Lisp reader. */
+/** Traces the symbol that was found. Swank's own function would pass the name to the Lisp reader. */
 const toggleTrace = lisp`
   (cl:cond ((cl:not (cl:fboundp sluice-symbol)) nil)
            ((swank::tracedp sluice-symbol)
@@ -30,19 +30,19 @@ export function codeTools(sessions: App): readonly Tool[] {
   return [
     tool({
       name: 'trace_function',
-      description: 'Trace a function, or stop tracing it. Calls are then printed in what repl_eval returns.',
+      description: 'Trace a function, or stop tracing it. repl_eval then returns the traced calls in its output.',
       input: z.object({ function: name, package: inPackage }),
       approval: 'always',
-      // The same arguments start a trace or stop it.
+      // The same arguments start a trace or stop it, so the approval says which.
       async effect(input, context) {
         const session = sessionOf(sessions, context.call.tenant.id)
-        const way = await session.evaluate(
+        const action = await session.evaluate(
           withSymbol(input.function, traceDirection),
           context.signal,
           packageOption(input.package),
         )
-        if (isMissingSymbol(way)) throw fail(symbolNotFound(input.function))
-        return { Function: input.function, Tracing: textOf(way), ...imageEffect(sessions)(input, context) }
+        if (isMissingSymbol(action)) throw fail(symbolNotFound(input.function))
+        return { Function: input.function, Tracing: textOf(action), ...imageEffect(sessions)(input, context) }
       },
       approvalArguments,
       annotations: gatedTool,
@@ -70,19 +70,19 @@ export function codeTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'profile_stop',
-      description: 'Stop counting, and forget what was counted.',
+      description: 'Stop profiling, and delete the counts.',
       approval: 'always',
       effect: (_, { call }) => ({ Image: sessionOf(sessions, call.tenant.id).image }),
       approvalArguments,
       annotations: gatedTool,
       async run(_, { call, signal }) {
         await sessionOf(sessions, call.tenant.id).evaluate([sym('swank/backend:unprofile-all')], signal)
-        return 'Nothing is profiled any more.'
+        return 'Profiling has stopped.'
       },
     }),
     tool({
       name: 'profile_report',
-      description: 'What was counted since profile_start.',
+      description: 'The counts since profile_start.',
       annotations: readOnlyTool,
       async run(_, { call, signal }) {
         const form = lisp`
@@ -90,7 +90,7 @@ export function codeTools(sessions: App): readonly Tool[] {
             (cl:let ((cl:*standard-output* cl:*trace-output*)) (swank/backend:profile-report)))`
         const report = truncate(textOf(await sessionOf(sessions, call.tenant.id).evaluate(form, signal))).trim()
         return report === '' || isEmpty(report)
-          ? 'Nothing was counted. profile_start says which package to count.'
+          ? 'Nothing was counted. profile_start chooses the package to count.'
           : report
       },
     }),

@@ -1,4 +1,4 @@
-/** Threads that stopped: look at the stack and the ways on, take one, or give up. */
+/** Tools for stopped threads: show the stack and the restarts, invoke one, or abort. */
 
 import type { Effect, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -11,15 +11,15 @@ import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
 import { gatedTool, readOnlyTool, sessionOf } from './repl.ts'
 
-const thread = z.int().min(0).optional().describe('Which thread; needed where several are in the debugger')
+const thread = z.int().min(0).optional().describe('Which thread; required if several are in the debugger')
 
 function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][number] {
   const found = restarts[index]
-  if (!found) throw fail(`There is no restart ${index}; there are ${restarts.length}, from 0.`)
+  if (!found) throw fail(`Restart ${index} does not exist; there are ${restarts.length}, counted from 0.`)
   return found
 }
 
-/** Which stop of which thread: a thread that stops again, for another reason, is another question to a person. */
+/** Names the stop of a thread. A thread that stops again for another reason needs another approval. */
 const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
   Thread: thread,
   Level: level,
@@ -30,7 +30,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
   return [
     tool({
       name: 'debugger_frames',
-      description: 'The stack of a thread in the debugger, and with a frame its local variables.',
+      description: 'The stack of a thread in the debugger; with a frame, also its local variables.',
       input: z.object({
         thread,
         count: z.int().min(1).max(200).default(20),
@@ -62,7 +62,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'debugger_restarts',
-      description: 'Why a thread stopped, and the ways on.',
+      description: 'Why a thread stopped, and its restarts.',
       input: z.object({ thread }),
       annotations: readOnlyTool,
       run({ thread }, { call }) {
@@ -72,7 +72,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'debugger_invoke_restart',
-      description: 'Go on by one of the ways debugger_restarts shows.',
+      description: 'Continue with one of the restarts that debugger_restarts shows.',
       input: z.object({ restart: z.int().min(0).max(1000).describe('Its number'), thread }),
       approval: 'always',
       effect({ restart, thread }, { call }) {
@@ -85,17 +85,17 @@ export function debuggerTools(sessions: App): readonly Tool[] {
       async run({ restart, thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)
-        const way = restartOf(here, restart)
+        const choice = restartOf(here, restart)
         const ended = await session.restart(here, restart, signal)
         if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
-        const went = `Went on by ${way.name}: ${way.description}`
-        if (ended.kind === 'aborted') return `${went}\nThe work was given up.`
+        const went = `Continued with ${choice.name}: ${choice.description}`
+        if (ended.kind === 'aborted') return `${went}\nThe evaluation was aborted.`
         return `${went}\n${truncate(textOf(ended.value))}`
       },
     }),
     tool({
       name: 'repl_abort',
-      description: 'Give up what a thread in the debugger was doing.',
+      description: 'Abort the work of a thread in the debugger.',
       input: z.object({ thread }),
       approval: 'always',
       effect: ({ thread }, { call }) => debuggerEffect(sessionOf(sessions, call.tenant.id).debuggerOf(thread)),
@@ -105,7 +105,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)
         await session.outcome([sym('swank:throw-to-toplevel')], signal, { thread: here.thread })
-        return `Gave up: ${here.condition}`
+        return `Aborted: ${here.condition}`
       },
     }),
   ]

@@ -1,4 +1,7 @@
-/** The image itself: connect, evaluate, compile, look. What runs or changes code waits for an approval; reading does not. */
+/**
+ * The tools of the image itself: connect, evaluate, compile, inspect. Tools that run or change code wait for an
+ * approval; reading does not.
+ */
 
 import type { Effect, EffectContext, Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -11,7 +14,7 @@ import { describeDebugger, evaluationForm, toEvaluationResult, truncate } from '
 import type { Sexp } from '../sexp.ts'
 import { lisp, listOf, sym, textOf } from '../sexp.ts'
 
-/** An approval shows at most 64 KiB of arguments as JSON. Code past that could be sent, but never run. */
+/** An approval shows at most 64 KiB of arguments as JSON. Longer code could be sent, but never approved. */
 const maxCode = 64_000
 const code = z
   .string()
@@ -24,17 +27,17 @@ const inPackage = z
   .min(1)
   .max(200)
   .optional()
-  .describe('The package to read and print in; COMMON-LISP-USER unless said')
+  .describe('The package to read and print in; COMMON-LISP-USER by default')
 const symbol = z.string().min(1).max(500).describe('The name of a symbol, such as "mapcar" or "my-package:thing"')
 export const readOnlyTool = { readOnlyHint: true, openWorldHint: false } as const
 export const gatedTool = { destructiveHint: true, openWorldHint: true } as const
 
-/** The caller's image, or what to install. */
+/** Returns the caller's session, or says what to install. */
 export const sessionOf = (sessions: App, tenant: string): Session => {
-  if (sessions.missing !== undefined) throw fail(`Lisp is not here: ${sessions.missing}`)
+  if (sessions.missing !== undefined) throw fail(`Lisp is not installed: ${sessions.missing}`)
   return sessions.sessionOf(tenant)
 }
-/** What code that runs in the image acts on, for the person who approves it. */
+/** Names the image that the code acts on, for the person who approves it. */
 export const imageEffect =
   (sessions: App) =>
   (input: { readonly package?: string | undefined }, { call }: EffectContext): Effect => ({
@@ -49,11 +52,11 @@ export function replTools(sessions: App): readonly Tool[] {
     tool({
       name: 'repl_connect',
       description:
-        'Open the Lisp image: a new SBCL, or with a port a Swank server that runs already on this machine. Other tools open it by themselves.',
+        'Open the Lisp image: a new SBCL, or with a port a Swank server that already runs on this machine. Other tools open it by themselves.',
       input: z.object({
-        port: z.int().min(1).max(65_535).optional().describe('Of a running Swank server, usually 4005'),
+        port: z.int().min(1).max(65_535).optional().describe('The port of a running Swank server, usually 4005'),
       }),
-      // A new image of our own changes nothing; another one may be somebody's work.
+      // A new image changes nothing; a running one may contain a person's work.
       approval: ({ port }) => port !== undefined,
       effect({ port }, { call }) {
         const { image, hasImage } = sessionOf(sessions, call.tenant.id)
@@ -67,7 +70,7 @@ export function replTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'repl_disconnect',
-      description: 'Leave the image. One that was started here ends, with everything defined in it.',
+      description: 'Disconnect from the image. One that was started here ends, with everything defined in it.',
       approval: 'always',
       effect(_, { call }) {
         const { image, status } = sessionOf(sessions, call.tenant.id)
@@ -97,7 +100,7 @@ export function replTools(sessions: App): readonly Tool[] {
     tool({
       name: 'repl_eval',
       description:
-        'Evaluate Lisp code in the live image. Returns what was printed and the values; an error opens the debugger.',
+        'Evaluate Lisp code in the live image. Returns the printed output and the values; an error opens the debugger.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
       effect: imageEffect(sessions),
@@ -202,8 +205,7 @@ export function replTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'repl_inspect',
-      description:
-        'Look inside a value: of a variable (no approval), or of an expression, which is evaluated (approval).',
+      description: 'Inspect a value: of a variable (no approval), or of an expression, which is evaluated (approval).',
       input: z.object({
         variable: symbol.optional(),
         expression: z.string().min(1).max(10_000).optional(),
@@ -224,7 +226,7 @@ export function replTools(sessions: App): readonly Tool[] {
     }),
     tool({
       name: 'repl_threads',
-      description: 'The threads of the image and what they do.',
+      description: 'The threads of the image and their state.',
       annotations: readOnlyTool,
       async run(_, { call, signal }) {
         const [, ...rows] = listOf(
@@ -243,13 +245,13 @@ export function replTools(sessions: App): readonly Tool[] {
 
 export const quoted = (value: Sexp): Sexp => [sym('cl:quote'), value]
 
-export const symbolNotFound = (name: string): string => `There is no symbol "${name}". repl_completions finds names.`
+export const symbolNotFound = (name: string): string => `Symbol not found: "${name}". repl_completions finds names.`
 
 const inspectForm = lisp`
   (cl:cond ((cl:boundp sluice-symbol)
             (swank::reset-inspector)
             (swank::inspect-object (cl:symbol-value sluice-symbol)))
-           (t (cl:list :title "There is no such variable: the symbol has no value." :content nil)))`
+           (t (cl:list :title "The symbol has no value: it is not a variable." :content nil)))`
 
 function toCompilerNote(note: Sexp): { readonly severity: string; readonly message: string } {
   const fields = listOf(note)
@@ -262,7 +264,7 @@ function toCompilerNote(note: Sexp): { readonly severity: string; readonly messa
   return { severity: at(':severity').replace(/^:/, '').toLowerCase(), message: at(':message') }
 }
 
-/** `(:title … :content (parts length start end))`; a part is text, or `(:value text id)`. */
+/** Reads `(:title … :content (parts length start end))`; a part is text, or `(:value text id)`. */
 function toInspection(value: Sexp): string {
   const fields = listOf(value)
   const [title, content] = [':title', ':content'].map((name) => {

@@ -1,6 +1,6 @@
 /**
- * Gives vectors to pieces that have none: those just stored, and those left from when the service was away. Memories are
- * stored before this begins, so nothing is lost when it fails; what was stored together is embedded together.
+ * Adds vectors to chunks that have none: new ones, and those stored while the service was unavailable. Memories are
+ * stored first, so that a failure here loses nothing. Chunks that are stored together are embedded together.
  */
 
 import type { Clock, Logger } from 'sluice'
@@ -12,14 +12,14 @@ import { reasonOf } from './reason.ts'
 import { EmbeddingsUnavailable } from './request.ts'
 
 export interface CatchUp {
-  /** Waits a little until the workspace's pieces have vectors. Otherwise a sentence that says why not yet. */
+  /** Waits briefly until the workspace's chunks have vectors. Otherwise resolves with a sentence that says why not. */
   waitFor(workspace: Workspace): Promise<string | undefined>
   close(): void
 }
 
-/** How long a caller who stores waits for the vectors. */
+/** How long a caller that stores waits for the vectors. */
 const maxWaitMs = 5_000
-/** How long one batch may take while nobody waits for it. */
+/** How long one batch may take if no caller waits for it. */
 const batchTimeoutMs = 60_000
 const retryMs = 60_000
 
@@ -46,13 +46,13 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
       return why
     }
   }
-  /** One text the service will not take must not keep the others from it. */
+  /** Embeds one at a time, so that one rejected text does not block the others. */
   async function embedEach(tenant: string, texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]> {
     try {
       return await embedder.embed(tenant, texts, batchTimeoutMs)
     } catch (thrown) {
       if (!(thrown instanceof EmbeddingsUnavailable) || thrown.kind !== 'text') throw thrown
-      // A service that refuses everything must not have every piece marked as one that it will not take.
+      // A service that rejects everything must not mark every chunk as rejected.
       await embedder.probe(batchTimeoutMs)
       if (texts.length === 1) return [undefined]
     }
@@ -71,7 +71,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
     try {
       for (const workspace of await archive.unembedded()) await start(workspace)
     } catch {
-      // The archive is away; its own callers hear of it.
+      // The archive is unavailable; its own callers get the error.
       retryLater()
     }
   }
@@ -87,14 +87,14 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
   everything().catch(retryLater)
   return {
     waitFor(workspace) {
-      // What runs now may have read its list before the latest was stored: then once more.
+      // The current run may have read its list before the latest chunks were stored, so it runs once more.
       const key = JSON.stringify([workspace.tenant, workspace.id])
       const work = running.has(key) ? start(workspace).then((why) => why ?? start(workspace)) : start(workspace)
       return new Promise((resolve, reject) => {
-        const callOff = clock.after(maxWaitMs, () =>
-          resolve('The embedding service is slow: vectors follow behind the scenes.'),
+        const cancelTimer = clock.after(maxWaitMs, () =>
+          resolve('The embedding service is slow: vectors are added in the background.'),
         )
-        work.then(resolve, reject).finally(callOff)
+        work.then(resolve, reject).finally(cancelTimer)
       })
     },
     close() {

@@ -1,4 +1,7 @@
-/** Texts to vectors: known ones from memory, the rest in batches; a service that failed is left alone for a while. */
+/**
+ * Turns texts into vectors: known texts from a cache, the rest in batches. After a failure the service is not called
+ * for a while.
+ */
 
 import { createHash } from 'node:crypto'
 import { createAverages } from '../average.ts'
@@ -7,25 +10,25 @@ import { EmbeddingsUnavailable, request } from './request.ts'
 
 export interface Embedder {
   readonly model: string
-  /** Ends within `patienceMs`. Throws `Away`. */
+  /** Ends within `patienceMs`. Throws `EmbeddingsUnavailable`. */
   embed(tenant: string, texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]>
   /**
-   * Asks for a vector of a plain text, past what is known. Throws `Away` if the service refuses that too: then a refusal
-   * says nothing about the text that was refused.
+   * Requests a vector of a plain text, past the cache. Throws `EmbeddingsUnavailable` if the service rejects that too:
+   * then a rejection says nothing about the rejected text.
    */
   probe(patienceMs: number): Promise<void>
-  /** The share of the tenant's latest texts that were known. */
+  /** The share of the tenant's latest texts that were cached. */
   hitRate(tenant: string): number | undefined
 }
 
 /** Texts in one request. */
 export const batchSize = 64
-/** After a failure nobody waits for the service again for so long. */
+/** After a failure, calls do not wait for the service during this time. */
 const backoffMs = 30_000
 /** 10,000 vectors of 768 numbers are 30 MB. */
 const maxCached = 10_000
 
-/** A text that every model takes. */
+/** A text that every model accepts. */
 const probeText = 'memory'
 
 export function createEmbedder(service: EmbeddingService): Embedder {
@@ -33,7 +36,7 @@ export function createEmbedder(service: EmbeddingService): Embedder {
   const hits = createAverages()
   let failed: { readonly until: number; readonly why: EmbeddingsUnavailable } | undefined
 
-  /** Per tenant: from how fast an answer comes nobody shall learn what another has stored. */
+  /** The cache is per tenant: otherwise the response time would tell whether another tenant has stored a text. */
   const keyOf = (tenant: string, text: string): string =>
     createHash('sha256')
       .update(JSON.stringify([tenant, service.model, text]))
@@ -72,15 +75,15 @@ export function createEmbedder(service: EmbeddingService): Embedder {
       }
       for (const key of keys) hits.add(tenant, found.has(key) ? 1 : 0)
       const until = service.clock.now() + patienceMs
-      const left = [...missing]
-      for (let at = 0; at < left.length; at += batchSize) {
-        const batch = left.slice(at, at + batchSize)
+      const remaining = [...missing]
+      for (let at = 0; at < remaining.length; at += batchSize) {
+        const batch = remaining.slice(at, at + batchSize)
         const vectors = await fetchBatch(
           batch.map(([, text]) => text),
           Math.max(1, until - service.clock.now()),
         )
-        for (const [place, [key]] of batch.entries()) {
-          const vector = vectors[place]
+        for (const [index, [key]] of batch.entries()) {
+          const vector = vectors[index]
           if (!vector) continue
           found.set(key, vector)
           remember(key, vector)
@@ -93,7 +96,7 @@ export function createEmbedder(service: EmbeddingService): Embedder {
         await fetchBatch([probeText], patienceMs)
       } catch (thrown) {
         if (!(thrown instanceof EmbeddingsUnavailable) || thrown.kind !== 'text') throw thrown
-        const why = new EmbeddingsUnavailable(`${thrown.message}, whatever the text`, 'misconfigured')
+        const why = new EmbeddingsUnavailable(`${thrown.message} for any text`, 'misconfigured')
         rest(why)
         throw why
       }

@@ -1,10 +1,10 @@
-/** One question to the embedding service, asked again where that may help, never longer than told. */
+/** Sends one request to the embedding service, with retries if they may help, within a time limit. */
 
 import type { Clock } from 'sluice'
 import type { Wire } from './wire.ts'
 import { parseVectors } from './wire.ts'
 
-/** Away: asking again may help. Misconfigured: it will not. Text: the service would not take one of the texts. */
+/** away: a retry may help. misconfigured: it will not. text: the service rejected one of the texts. */
 type FailureKind = 'away' | 'misconfigured' | 'text'
 
 /** Why there are no vectors: the end of a sentence for people and models, without the service's address. */
@@ -24,13 +24,13 @@ export interface EmbeddingService {
   readonly key: string | undefined
   readonly clock: Clock
   readonly fetch: typeof fetch
-  /** The server ends: nobody waits any more. */
+  /** The server is closing, and no caller waits any more. */
   readonly closing: AbortSignal
 }
 
 const maxAttempts = 3
 const pauseMs = 200
-/** Statuses that pass by themselves. */
+/** Temporary failures. */
 const retryableStatuses = new Set([408, 429, 500, 502, 503, 504])
 
 /** Ends within `patienceMs`, pauses included. */
@@ -42,7 +42,7 @@ export async function request(
   const { clock, closing } = service
   const ending = new AbortController()
   const stop = (): void => ending.abort()
-  const callOff = clock.after(patienceMs, stop)
+  const cancelTimer = clock.after(patienceMs, stop)
   closing.addEventListener('abort', stop)
   const silent = new EmbeddingsUnavailable(`it did not answer within ${patienceMs / 1000} s`)
   const end = new Promise<never>((_, reject) => {
@@ -60,7 +60,7 @@ export async function request(
       await Promise.race([pause, end])
     }
   } finally {
-    callOff()
+    cancelTimer()
     closing.removeEventListener('abort', stop)
   }
 }
@@ -76,7 +76,7 @@ async function attemptOnce(
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify(wire.request(model, texts)),
-      // The key and the texts go where they were meant to go, nowhere else.
+      // A redirect would send the key and the texts to another host.
       redirect: 'error',
       signal,
     })

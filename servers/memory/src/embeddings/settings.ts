@@ -1,4 +1,4 @@
-/** Which embedding service to use, from the environment. None unless one is named: texts stay on this machine. */
+/** Chooses the embedding service from the environment. By default there is none, so that texts stay on this machine. */
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from 'sluice'
@@ -7,7 +7,7 @@ import { wires } from './wire.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Throws a sentence about what to set where the settings do not go together. */
+/** Throws a sentence about what to set if the settings contradict each other. */
 export function embeddingService(env: Env, clock: Clock, closing: AbortSignal): EmbeddingService | undefined {
   const kind = env['SLUICE_MEMORY_EMBEDDINGS']
   if (!kind || kind === 'none') return undefined

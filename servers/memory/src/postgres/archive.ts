@@ -95,7 +95,7 @@ export async function postgresArchive(postgres: Postgres, clock: { now(): number
       if (!(await makeVectors(postgres))) return false
       await mapErrors(
         postgres.transaction(async (sql) => {
-          // What the service would not take, it may take by now: a start asks once more.
+          // The service may accept by now what it rejected before, so each start asks once more.
           if ((await fact(sql, 'embedding model')) === model) {
             await sql.query(`UPDATE ${schema}.chunks SET embedded = 0 WHERE embedded = 2`)
             return

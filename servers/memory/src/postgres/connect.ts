@@ -1,4 +1,4 @@
-/** A pool of connections to a PostgreSQL server, by the driver `pg`. */
+/** A pool of connections to a PostgreSQL server, with the driver `pg`. */
 
 import pg from 'pg'
 import type { Clock } from 'sluice'
@@ -6,7 +6,7 @@ import type { Archive } from '../archive.ts'
 import { postgresArchive } from './archive.ts'
 import type { Postgres } from './sql.ts'
 
-/** A statement that takes longer has lost its caller. */
+/** No caller waits longer for a statement. */
 const statementMs = 30_000
 const connectMs = 5_000
 
@@ -46,7 +46,7 @@ const poolOf = (pool: pg.Pool): Postgres => ({
       )
       throw thrown
     } finally {
-      // One in an unknown state is closed, not handed to the next.
+      // A connection in an unknown state is closed, not reused.
       client.release(broken)
     }
   },

@@ -27,7 +27,8 @@ export function openGraph(postgres: Postgres, n: number): Graph {
     relate: ({ from, type, to, confidence }) =>
       mapErrors(
         postgres.transaction(async (sql) => {
-          // Always in the same order: two that relate the same two the other way round would wait for each other.
+          // The order is fixed: otherwise two calls that relate the same entities in opposite directions would
+          // deadlock.
           const inOrder = [from, to].sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1))
           const keys = new Map<NewEntity, unknown>()
           for (const entity of inOrder) keys.set(entity, await put(sql, entity))

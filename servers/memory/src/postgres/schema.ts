@@ -1,8 +1,8 @@
-/** The tables of a memory in PostgreSQL, in a schema of their own. */
+/** The tables of a memory in PostgreSQL, in a separate schema. */
 
 import type { Postgres, Sql } from './sql.ts'
 
-/** Step n takes the schema from version n to n + 1. A released step never changes; a new one is added. */
+/** Step n migrates the schema from version n to n + 1. A released step never changes; new steps are appended. */
 const migrations: readonly string[] = [
   `CREATE TABLE sluice_memory.facts (name text PRIMARY KEY, value text NOT NULL);
    CREATE TABLE sluice_memory.workspaces (
@@ -36,10 +36,10 @@ const migrations: readonly string[] = [
    CREATE INDEX relations_target ON sluice_memory.relations (workspace, target);`,
 ]
 
-/** Any number, as long as nobody else's advisory lock has it. */
+/** Any number that no other advisory lock uses. */
 const lock = 0x536c4d65
 
-/** Of several processes that start at once one does each step; the others wait for it. */
+/** If several processes start together, one performs each step and the others wait for it. */
 export const migrate = (postgres: Postgres): Promise<void> =>
   postgres.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [lock])
@@ -56,12 +56,12 @@ export const migrate = (postgres: Postgres): Promise<void> =>
     }
   })
 
-/** Vectors need the extension `vector`: there, or to be had by this user. */
+/** Vectors need the extension `vector`: installed, or installable by this user. */
 export async function makeVectors(sql: Sql): Promise<boolean> {
   try {
     await sql.query('CREATE EXTENSION IF NOT EXISTS vector')
   } catch {
-    // Not installed, or only an administrator may.
+    // Not available, or only an administrator may install it.
     return false
   }
   await sql.query(

@@ -1,4 +1,4 @@
-/** The little we need of a PostgreSQL driver, and what its errors mean. */
+/** The part of a PostgreSQL driver that we need, and the meaning of its errors. */
 
 import { RpcError } from 'sluice'
 import { WorkspaceDeleted } from '../archive.ts'
@@ -9,7 +9,7 @@ export interface Sql {
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
 }
 export interface Postgres extends Sql {
-  /** All or nothing, on one connection. */
+  /** Runs all statements or none, on one connection. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ const reasonsByCode: readonly (readonly [code: RegExp, is: string])[] = [
   [/^(25006|42501)/, 'not writable by this server'],
 ]
 
-/** A verb of the archive, whose failures a client may read; what is our own bug stays one. */
+/** Maps the errors of an archive operation to messages that a client may read; our own bugs stay bugs. */
 export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -40,6 +40,6 @@ export async function mapErrors<T>(work: Promise<T>): Promise<T> {
 function codeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return ''
   if ('code' in thrown && typeof thrown.code === 'string') return thrown.code
-  // What the driver says without a code when the connection ends under a query, or none can be had.
+  // The driver reports a lost or refused connection without a code.
   return /terminated|timeout|not queryable|Connection ended/i.test(thrown.message) ? 'ECONNRESET' : ''
 }

@@ -1,4 +1,4 @@
-/** One workspace in PostgreSQL. Every query names it by its number, which belongs to one tenant. */
+/** One workspace in PostgreSQL. Every query contains its number, which belongs to one tenant. */
 
 import type { Filters, Hit, Memory, NewMemory, Workspace } from '../archive.ts'
 import { checkedVectorLength, maxListedText, VectorLengthMismatch, withTextRange } from '../archive.ts'
@@ -20,7 +20,7 @@ const bindFilters = ({ tags, source, from, to }: Filters): readonly unknown[] =>
 ]
 
 export interface VectorLengthStore {
-  /** Numbers in each vector kept so far; 0 while there is none. */
+  /** The length of the stored vectors; 0 if there are none. */
   vectorLength(sql: Sql): Promise<number>
   saveVectorLength(sql: Sql, length: number): Promise<void>
 }
@@ -167,7 +167,7 @@ export function openWorkspace(
           [n, limit],
         ),
       )
-      // Cut here: PostgreSQL counts characters, offsets count UTF-16 units.
+      // Cut here, because PostgreSQL counts characters and our offsets count UTF-16 units.
       return rows.map((row) => ({
         piece: Number(row['n']),
         text: String(row['text']).slice(Number(row['start']), Number(row['stop'])),

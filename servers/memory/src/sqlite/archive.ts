@@ -10,13 +10,13 @@ import { applicationId, createWords, migrations, vectorsTable, wordsTable } from
 import type { DatabaseFile } from './workspace.ts'
 import { clearSql, openWorkspace } from './workspace.ts'
 
-/** Workspaces whose statements are kept ready. */
+/** Workspaces whose statements stay prepared. */
 const maxOpenWorkspaces = 200
 
 export function sqliteArchive(path: string, clock: { now(): number }): Archive {
   const extension = vectorExtension()
   const database = openDatabase(path, { applicationId, migrations, ...(extension !== undefined && { extension }) })
-  // What is forgotten is overwritten where that costs no further write. 32 MB hold the index of a large memory.
+  // Deleted content is overwritten if that costs no further write. 32 MB hold the index of a large memory.
   database.exec('PRAGMA secure_delete = FAST; PRAGMA cache_size = -32768')
   const writer = createWriter(database)
   const sql = {
@@ -34,7 +34,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
     fact: database.prepare('SELECT value FROM facts WHERE name = ?'),
     setFact: database.prepare('INSERT INTO facts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value'),
   }
-  // What the service would not take, it may take by now: a start asks once more.
+  // The service may accept by now what it rejected before, so each start asks once more.
   const askAgain = database.prepare('UPDATE chunks SET embedded = 0 WHERE embedded = 2')
   const fact = (name: string): string | undefined => {
     const value = sql.fact.get(name)?.['value']
@@ -122,7 +122,7 @@ function dropVectors(database: DatabaseSync, model: string, setFact: ReturnType<
   setFact.run('embedding model', model)
 }
 
-/** `undefined` where sqlite-vec has no build that loads here: everything but vectors works there. */
+/** Returns `undefined` if sqlite-vec has no build for this platform; everything but vectors works there. */
 function vectorExtension(): string | undefined {
   const trial = new DatabaseSync(':memory:', { allowExtension: true })
   try {

@@ -1,9 +1,9 @@
-/** Filters as the named parameters of `passes`. */
+/** Converts filters to the named parameters of `matchesFilters`. */
 
 import type { SQLInputValue } from 'node:sqlite'
 import type { Filters } from '../archive.ts'
 
-/** `undefined` where nothing is filtered: the plain statements are then faster. */
+/** Returns `undefined` without filters, because the plain statements are faster. */
 export function bindFilters(filters: Filters, workspace: number): Record<string, SQLInputValue> | undefined {
   const { tags, source, from, to } = filters
   if (tags.length === 0 && source === undefined && from === undefined && to === undefined) return undefined

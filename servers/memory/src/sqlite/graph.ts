@@ -1,4 +1,4 @@
-/** The graph of one workspace in SQLite: entities told apart by folded name, relations by both ends and type. */
+/** The graph of one workspace in SQLite. Entities are unique by folded name, relations by both ends and type. */
 
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
@@ -43,8 +43,8 @@ export function openGraph(database: DatabaseSync, write: Writer['write'], worksp
     related: database.prepare(`SELECT count(*) AS count FROM relations WHERE workspace = ${workspace}`),
   }
   const put = ({ name, type }: NewEntity): number => {
-    const kept = name.normalize('NFC').trim()
-    return Number(sql.addEntity.get(toBlob(randomUUID()), foldName(name), kept, type ?? null, type ?? null)?.['n'])
+    const trimmed = name.normalize('NFC').trim()
+    return Number(sql.addEntity.get(toBlob(randomUUID()), foldName(name), trimmed, type ?? null, type ?? null)?.['n'])
   }
   return {
     relate: ({ from, type, to, confidence }) =>

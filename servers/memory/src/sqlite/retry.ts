@@ -1,9 +1,11 @@
-/** A workspace whose verbs throw what a client may read when the file is locked, damaged, full or away. */
+/**
+ * Wraps a workspace so that its errors are readable for a client if the file is locked, damaged, full or unavailable.
+ */
 
 import type { RetryWhileBusy } from 'sluice/sqlite'
 import { createRetry } from 'sluice/sqlite'
 
-/** Reads that meet a lock are tried again; what writes does so by itself, and has changed nothing when it meets one. */
+/** Retries reads that hit a lock. Writes retry by themselves, and have changed nothing when they hit one. */
 export function retryWhenBusy<T extends object>(verbs: T): T {
   const retry = createRetry()
   const wrapped = Object.entries(verbs).map(([name, verb]) => [

@@ -1,11 +1,11 @@
-/** How values of ours stand in SQLite's columns. */
+/** Converts our values to SQLite's columns and back. */
 
 import type { SQLInputValue } from 'node:sqlite'
 import type { Entity, Memory, NewMemory, Relation } from '../archive.ts'
 
-export type Row = Record<string, unknown>
+export type SqliteRow = Record<string, unknown>
 
-/** Sixteen bytes instead of thirty-six signs, in the table and in its index. */
+/** Sixteen bytes instead of thirty-six characters, in the table and in its index. */
 export const toBlob = (uuid: string): Uint8Array => Buffer.from(uuid.replaceAll('-', ''), 'hex')
 export const fromBlob = (blob: unknown): string =>
   Buffer.from(blob instanceof Uint8Array ? blob : [])
@@ -21,7 +21,7 @@ export const toColumns = ({ id, at, source, tags, metadata, text }: NewMemory): 
   text,
 ]
 
-export const toMemory = (row: Row): Memory => ({
+export const toMemory = (row: SqliteRow): Memory => ({
   key: Number(row['n']),
   id: fromBlob(row['id']),
   at: Number(row['at']),
@@ -31,14 +31,14 @@ export const toMemory = (row: Row): Memory => ({
   text: String(row['text']),
 })
 
-export const toEntity = (row: Row): Entity => ({
+export const toEntity = (row: SqliteRow): Entity => ({
   key: Number(row['n']),
   id: fromBlob(row['id']),
   name: String(row['name']),
   type: String(row['type']),
 })
 
-export const toRelation = (row: Row): Relation => ({
+export const toRelation = (row: SqliteRow): Relation => ({
   key: Number(row['n']),
   from: Number(row['source']),
   to: Number(row['target']),

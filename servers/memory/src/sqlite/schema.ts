@@ -1,9 +1,9 @@
 /**
- * The tables of a memory file, and those each workspace has for itself.
+ * The tables of a memory file, and the additional tables of each workspace.
  *
- * Words and vectors have a table per workspace: a search then costs what its own workspace costs, its weights are those
- * of its own words, and no query can reach another's. The words' table keeps no text of its own (`content=''`): the text
- * stands once, in `memories`, and a piece is a range of it.
+ * Each workspace has its own tables for words and vectors. So a search costs what its own workspace costs, its weights
+ * come from its own words, and no query can reach another workspace. The table of words stores no text (`content=''`):
+ * the text is stored once, in `memories`, and a chunk is a range of it.
  */
 
 /** "SlMe" */
@@ -46,12 +46,12 @@ export const createWords = (workspace: number): string =>
   `CREATE VIRTUAL TABLE ${wordsTable(workspace)} USING fts5(
      text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')`
 
-/** A byte a number: a quarter of the size, and no difference that a ranking shows. */
+/** One byte per number: a quarter of the size, without a visible difference in the ranking. */
 export const createVectors = (workspace: number, length: number): string =>
   `CREATE VIRTUAL TABLE IF NOT EXISTS ${vectorsTable(workspace)} USING vec0(
      piece INTEGER PRIMARY KEY, vector int8[${length}] distance_metric=cosine)`
 
-/** For rows of `memories m` in the workspace `:workspace`. A filter that is not given is NULL and lets everything through. */
+/** For rows of `memories m` in the workspace `:workspace`. A missing filter is NULL and passes everything. */
 export const matchesFilters = `(:source IS NULL OR m.source = :source)
   AND (:from IS NULL OR m.at >= :from) AND (:to IS NULL OR m.at <= :to)
   AND (:tags IS NULL OR EXISTS (

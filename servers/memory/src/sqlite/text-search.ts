@@ -1,11 +1,11 @@
 /**
- * Search by words in one workspace, in a time that hardly grows with it.
+ * Full-text search in one workspace, in a time that hardly grows with it.
  *
- * `bm25()` weighs every match, and to weigh a word it first counts all its matches: for a word that every tenth memory
- * has, ten times the memories take ten times as long. So words are told apart by whether they have more than `deep`
- * matches. Rare words are ranked by `bm25()`, completely. A common word adds its weight where a rare one matched; where
- * that gives too little, common words are looked for where all of them stand together, and in their newest matches.
- * Words that a tenth of all memories have say nothing beside rarer ones and are left out.
+ * `bm25()` scores every match, and first counts all matches of a word. So a word in every tenth memory takes ten times
+ * as long in ten times the memories. Words with more than `commonWordMatches` matches therefore count as common. Rare
+ * words are ranked by `bm25()`, completely. A common word adds its weight to the matches of rare ones. If that gives
+ * too few results, common words are searched where all of them occur together, and in their newest matches. Words in a
+ * tenth of all memories say nothing beside rarer ones and are ignored.
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
@@ -13,12 +13,12 @@ import type { Filters, Hit } from '../archive.ts'
 import { bindFilters } from './filters.ts'
 import { matchesFilters, wordsTable } from './schema.ts'
 
-/** More matches than this make a word common. */
+/** A word with more matches is common. */
 const commonWordMatches = 500
-/** Of the matches of rare words, this many may still be reordered by common ones. */
+/** This many matches of rare words may still be reordered by common ones. */
 const maxReordered = 400
 const noiseShare = 0.1
-/** Common words whose weight is kept. */
+/** Common words whose weight is cached. */
 const maxCachedWords = 2000
 
 export type TextSearch = (words: readonly string[], filters: Filters, limit: number) => readonly Hit[]
@@ -26,9 +26,9 @@ export type TextSearch = (words: readonly string[], filters: Filters, limit: num
 interface Word {
   readonly quoted: string
   readonly common: boolean
-  /** Share of all pieces that have it, as far as the newest matches tell; 0 for a rare one. */
+  /** The share of all chunks that contain the word, estimated from the newest matches; 0 for a rare one. */
   readonly share: number
-  /** What BM25 weighs a word by. Only known of common ones: `bm25()` finds out by itself. */
+  /** The weight of a word in BM25. Only known for common words, because `bm25()` computes it for the others. */
   readonly weight: number
 }
 
@@ -56,9 +56,9 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
     'SELECT n, memory, start, end FROM chunks WHERE n IN (SELECT value FROM json_each(?))',
   )
 
-  /** Common words stay common: what was found out about them is good until the workspace is a fifth larger or smaller. */
+  /** Common words stay common: a cached weight is valid until the workspace is a fifth larger or smaller. */
   const known = new Map<string, { readonly word: Word; readonly pieces: number }>()
-  function recallOrTell(find: Find, text: string, extent: Row): Word {
+  function recallOrTell(find: Find, text: string, extent: SqliteRow): Word {
     const [pieces, kept] = [Number(extent['pieces']), known.get(text)]
     if (kept && Math.abs(pieces - kept.pieces) < kept.pieces / 5) return kept.word
     const word = weighWord(find, text, extent)
@@ -72,8 +72,8 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
     if (bound) filtered ??= prepare(`AND EXISTS (${matchingChunk(table)})`)
     const find = finder(bound && filtered ? filtered : open, bound ?? {})
     const extent = size.get() ?? {}
-    const told = words.map((word) => (bound ? weighWord : recallOrTell)(find, word, extent))
-    const telling = told.filter(({ share }) => share < noiseShare)
+    const weighed = words.map((word) => (bound ? weighWord : recallOrTell)(find, word, extent))
+    const telling = weighed.filter(({ share }) => share < noiseShare)
     const rare = telling.filter(({ common }) => !common)
     const common = telling.filter((word) => word.common)
 
@@ -82,9 +82,9 @@ export function createTextSearch(database: DatabaseSync, workspace: number): Tex
       for (const [piece, score] of rankCommon(find, more)) if (!scores.has(piece)) scores.set(piece, score)
     }
     if (scores.size < limit && common.length > 0) fill(common)
-    // The telling words are nowhere: then what the others say.
-    if (scores.size === 0) fill(rarestNoiseWords(told))
-    // Between equals the newer one.
+    // No significant word matches, so the ignored words decide.
+    if (scores.size === 0) fill(rarestNoiseWords(weighed))
+    // Of equal scores, the newer chunk comes first.
     const order = [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, limit)
     return toHits(order, places.all(JSON.stringify(order.map(([piece]) => piece))))
   }
@@ -96,8 +96,8 @@ interface Statements {
   readonly all: StatementSync
   readonly best: StatementSync
 }
-type Row = Record<string, unknown>
-type Find = (kind: keyof Statements, match: string) => readonly Row[]
+type SqliteRow = Record<string, unknown>
+type Find = (kind: keyof Statements, match: string) => readonly SqliteRow[]
 
 const finder =
   (statements: Statements, bound: Record<string, SQLInputValue>): Find =>
@@ -107,19 +107,20 @@ const finder =
 const matchingChunk = (table: string): string =>
   `SELECT 1 FROM chunks c JOIN memories m ON m.n = c.memory WHERE c.n = ${table}.rowid AND ${matchesFilters}`
 
-const pieceOf = (row: Row): number => Number(row['rowid'])
+const pieceOf = (row: SqliteRow): number => Number(row['rowid'])
 
-function weighWord(find: Find, word: string, { pieces, oldest, newest }: Row): Word {
+function weighWord(find: Find, word: string, { pieces, oldest, newest }: SqliteRow): Word {
   const quoted = `"${word.replaceAll('"', '""')}"`
   const [floor] = find('floor', quoted)
   if (!floor) return { quoted, common: false, share: 0, weight: 0 }
-  // So many of the newest pieces had to be passed for `deep` matches; the older ones are taken to be like them.
+  // This many of the newest chunks were scanned for `commonWordMatches` matches; the older ones are assumed to be
+  // similar.
   const passed = (Number(newest) - pieceOf(floor) + 1) / (Number(newest) - Number(oldest) + 1)
   const share = Math.min(1, commonWordMatches / (passed * Number(pieces)))
   return { quoted, common: true, share, weight: Math.max(1e-6, Math.log((1 - share) / share)) }
 }
 
-/** Of noise words, the two that say most. */
+/** Of the ignored words, returns the two rarest. */
 const rarestNoiseWords = (words: readonly Word[]): readonly Word[] =>
   words
     .filter(({ share }) => share >= noiseShare)
@@ -148,7 +149,7 @@ function rankCommon(find: Find, common: readonly Word[]): Map<number, number> {
   return scores
 }
 
-function toHits(order: readonly (readonly [number, number])[], rows: readonly Row[]): readonly Hit[] {
+function toHits(order: readonly (readonly [number, number])[], rows: readonly SqliteRow[]): readonly Hit[] {
   const places = new Map(rows.map((row) => [Number(row['n']), row]))
   return order.flatMap(([piece, score]) => {
     const row = places.get(piece)

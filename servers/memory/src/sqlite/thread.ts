@@ -1,8 +1,9 @@
 /**
- * The SQLite archive in a thread of its own. `node:sqlite` is synchronous, and a long text, a large workspace or a
- * filter without matches takes hundreds of milliseconds: on the serving thread every other call would wait for it.
+ * Runs the SQLite archive in a separate thread. `node:sqlite` is synchronous, and a long text, a large workspace or a
+ * filter without matches takes hundreds of milliseconds. On the serving thread every other call would wait for it.
  *
- * A thread that dies takes its open calls with it; the next call starts another, since what was acknowledged is on the disk.
+ * If the thread dies, its open calls fail. The next call starts a new thread, because acknowledged writes are on the
+ * disk.
  */
 
 import { extname } from 'node:path'
@@ -15,7 +16,7 @@ export interface WorkerRequest {
   readonly n: number
   readonly verb: string
   readonly args: readonly unknown[]
-  /** The workspace meant, if the verb is one of a workspace. */
+  /** The workspace, if the operation belongs to one. */
   readonly workspace?: WorkspaceRef
 }
 export interface WorkspaceRef {
@@ -30,12 +31,12 @@ export interface WorkerFault {
   readonly expected?: number
   readonly actual?: number
 }
-/** `n` of the question; 0 says that the archive is open, or why it is not. */
+/** `n` is that of the request; 0 says that the archive is open, or why it is not. */
 export type WorkerResponse =
   | { readonly n: number; readonly result: unknown }
   | { readonly n: number; readonly fault: WorkerFault }
 
-/** Beside this file, with its extension: `.js` in the build and in a tarball, `.ts` in the sources. */
+/** In the same folder with the same extension: `.js` in the build and in a tarball, `.ts` in the sources. */
 const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
 
 const workspaceVerbs = [
@@ -48,7 +49,7 @@ interface Thread {
   terminate(): Promise<void>
 }
 
-/** Rejects if the file cannot be opened, with what to do about it. */
+/** Rejects if the file cannot be opened; the message says what to do. */
 export async function threadArchive(path: string): Promise<Archive> {
   let isClosed = false
   let running: Promise<Thread> | undefined = start()
@@ -102,7 +103,7 @@ function startThread(path: string, ended: () => void): Promise<Thread> {
   const settle = (n: number): ReturnType<typeof open.get> => {
     const waiting = open.get(n)
     open.delete(n)
-    // An idle thread must not keep the process alive, and a busy one must.
+    // An idle thread must not keep the process alive; a busy one must.
     if (open.size === 0) worker.unref()
     return waiting
   }

@@ -1,4 +1,4 @@
-/** Vectors of one workspace's pieces, by sqlite-vec: an exact scan, a byte a number. */
+/** The vectors of one workspace's chunks in sqlite-vec: an exact scan, one byte per number. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Filters, Hit, PieceVector } from '../archive.ts'
@@ -13,12 +13,12 @@ export interface Vectors {
 
 export function openVectors(database: DatabaseSync, workspace: number): Vectors {
   const table = vectorsTable(workspace)
-  /** The table comes with the first vector: before that nobody knows how long they are. */
+  /** The first vector creates the table, because the length is unknown before. */
   const isThere = (): boolean => database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) !== undefined
   return {
     put(vectors, length) {
       if (length > 0) database.exec(createVectors(workspace, length))
-      // Deleted meanwhile, or embedded by another process: then there is nothing to do.
+      // Does nothing if the chunk was deleted in the meantime, or embedded by another process.
       const mark = database.prepare(
         `UPDATE chunks SET embedded = ? WHERE n = ? AND embedded = 0
            AND EXISTS (SELECT 1 FROM memories m WHERE m.n = chunks.memory AND m.workspace = ${workspace})`,
@@ -53,7 +53,7 @@ export function openVectors(database: DatabaseSync, workspace: number): Vectors 
   }
 }
 
-/** Cosine asks for the direction alone, so each vector may fill the range of a byte. */
+/** Scales each vector to the range of a byte; cosine depends on the direction only. */
 function quantized(vector: Float32Array): Uint8Array {
   let largest = 0
   for (const value of vector) largest = Math.max(largest, Math.abs(value))

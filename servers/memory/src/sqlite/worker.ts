@@ -1,4 +1,4 @@
-/** The thread that has the file open. It answers each question once, in whatever order the answers are ready. */
+/** The thread that opens the file. It answers each request once, in any order. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { RpcError } from 'sluice'
@@ -9,7 +9,7 @@ import type { WorkerFault, WorkerRequest, WorkerResponse, WorkspaceRef } from '.
 
 type Verb = (...args: readonly unknown[]) => Promise<unknown>
 
-/** Workspaces that the other thread may still name. One that was dropped is looked up by its name again. */
+/** Workspaces that the main thread may refer to by handle. An evicted one is looked up by its name again. */
 const maxHandles = 1000
 const handles = new Map<number, Workspace>()
 const handleOf = new WeakMap<Workspace, number>()

@@ -1,4 +1,6 @@
-/** One workspace in SQLite: its memories, pieces and words. Made once per process and workspace, with its statements. */
+/**
+ * One workspace in SQLite: its memories, chunks and words. Created once per process and workspace, with its statements.
+ */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writer } from 'sluice/sqlite'
@@ -22,9 +24,9 @@ import { openVectors } from './vectors.ts'
 export interface DatabaseFile {
   readonly database: DatabaseSync
   readonly writer: Writer
-  /** Sqlite-vec is loaded. */
+  /** Whether sqlite-vec is loaded. */
   readonly hasVectors: boolean
-  /** Numbers in each vector kept so far; 0 while there is none. */
+  /** The length of the stored vectors; 0 if there are none. */
   vectorLength(): number
   saveVectorLength(length: number): void
 }
@@ -45,7 +47,7 @@ export function openWorkspace(file: DatabaseFile, n: number, tenant: string, id:
     chunk: database.prepare('INSERT INTO chunks (memory, start, end) VALUES (?, ?, ?)'),
     words: database.prepare(`INSERT INTO ${words} (rowid, text) VALUES (?, ?)`),
     get: database.prepare(`SELECT * FROM memories WHERE workspace = ${n} AND id = ?`),
-    // The plus keeps SQLite from walking the whole workspace by its index instead of going to the rows named.
+    // The plus keeps SQLite from scanning the whole workspace by its index instead of reading the named rows.
     read: database.prepare(`SELECT * FROM memories WHERE +workspace = ${n} AND n IN (SELECT value FROM json_each(?))`),
     list: database.prepare(
       `SELECT n, id, at, source, tags, metadata, substr(text, 1, ${maxListedText}) AS text FROM memories m
@@ -70,7 +72,7 @@ export function openWorkspace(file: DatabaseFile, n: number, tenant: string, id:
   const textSearch = createTextSearch(database, n)
   const vectors = openVectors(database, n)
 
-  /** Whether it is still there is asked under the lock: where it is gone, its table of words is too. */
+  /** Checks under the lock that the workspace still exists: a deleted one has no table of words either. */
   async function write<T>(work: () => T): Promise<T> {
     const done = await writer.write(() => (sql.alive.get() ? { result: work() } : undefined))
     if (!done) throw new WorkspaceDeleted()
@@ -149,9 +151,10 @@ export function openWorkspace(file: DatabaseFile, n: number, tenant: string, id:
     },
     searchText: async (words, filters, limit) => textSearch(words, filters, limit),
     async searchVectors(vector, filters, limit) {
-      const kept = file.vectorLength()
-      if (kept !== 0 && kept !== vector.length) throw new VectorLengthMismatch(kept, vector.length)
-      return kept === 0 ? [] : vectors.search(vector, filters, limit)
+      const storedLength = file.vectorLength()
+      if (storedLength !== 0 && storedLength !== vector.length)
+        throw new VectorLengthMismatch(storedLength, vector.length)
+      return storedLength === 0 ? [] : vectors.search(vector, filters, limit)
     },
     async read(hits) {
       const ranges = new Map(hits.map((hit) => [hit.memory, hit]))
@@ -166,18 +169,18 @@ export function openWorkspace(file: DatabaseFile, n: number, tenant: string, id:
         text: String(row['text']).slice(Number(row['start']), Number(row['end'])),
       }))
     },
-    async embed(given) {
-      const length = checkedVectorLength(given, file.vectorLength())
+    async embed(newVectors) {
+      const length = checkedVectorLength(newVectors, file.vectorLength())
       await write(() => {
         if (length !== 0 && file.vectorLength() === 0) file.saveVectorLength(length)
-        vectors.put(given, length)
+        vectors.put(newVectors, length)
       })
     },
     ...openGraph(database, write, n),
   })
 }
 
-/** Everything of a workspace in the shared tables. */
+/** Deletes everything of a workspace from the shared tables. */
 export const clearSql = (n: number): string =>
   `DELETE FROM chunks WHERE memory IN (SELECT n FROM memories WHERE workspace = ${n});
    DELETE FROM tags WHERE workspace = ${n};

@@ -1,4 +1,4 @@
-/** A result in both forms: the lines the document gives people and models, and the same for programs. */
+/** Builds a result in both forms: the document's lines for people and models, and the same as data for programs. */
 
 import type { ToolResult } from 'sluice'
 
@@ -7,5 +7,5 @@ export const answer = (lines: readonly string[], structuredContent: object): Too
   structuredContent,
 })
 
-/** `1 memory`, `2 memories`. */
+/** Returns `1 memory`, `2 memories`. */
 export const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

@@ -9,17 +9,17 @@ import { related, toGraphML, wholeGraph } from '../graph.ts'
 import { inWorkspace, shortText } from '../inputs.ts'
 import { answer } from './answer.ts'
 
-/** More than this is no answer any more; the command writes a file of any size. */
+/** The limit for one answer; the command writes a file of any size. */
 const maxBytes = 2 * 1024 * 1024
 
 const entityName = shortText(200)
 const entityType = shortText(60)
 
-export const graphTools = (desk: App): readonly Tool[] => [
+export const graphTools = (app: App): readonly Tool[] => [
   tool({
     name: 'add_relation',
     title: 'Add a relation',
-    description: 'State that two entities are related: from, relation, to. Entities come into being by being named',
+    description: 'State that two entities are related: from, relation, to. Naming an entity creates it',
     input: z.strictObject({
       from: entityName.describe('Name of the first entity, such as Anna'),
       relation: shortText(60).describe('How it relates to the second, such as works_on'),
@@ -31,7 +31,7 @@ export const graphTools = (desk: App): readonly Tool[] => [
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     async run({ from, relation, to, from_type, to_type, confidence, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const isNew = await workspace.relate({
         from: { name: from, type: from_type },
         type: relation.trim(),
@@ -41,7 +41,7 @@ export const graphTools = (desk: App): readonly Tool[] => [
       const [source, target] = await Promise.all([workspace.entity(from), workspace.entity(to)])
       return answer(
         [
-          isNew ? 'Relation stored successfully.' : 'Relation was known; its confidence is renewed.',
+          isNew ? 'Relation stored successfully.' : 'Relation already existed; its confidence was updated.',
           `${source?.name} -[${relation.trim()}]-> ${target?.name} (Confidence: ${confidence.toFixed(2)})`,
           `Entity IDs: ${source?.id}, ${target?.id}`,
         ],
@@ -59,19 +59,19 @@ export const graphTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'get_related',
     title: 'Related entities',
-    description: 'Get the entities related to one, over up to five steps',
+    description: 'Get the entities related to one, in up to five steps',
     input: z.strictObject({
       entity_id: entityName.describe('The ID of an entity, or its name'),
       depth: z.int().min(1).max(5).default(2),
       limit: z.int().min(1).max(50).default(20),
-      relationship_types: z.array(shortText(60)).max(50).default([]).describe('Only along these relations'),
+      relationship_types: z.array(shortText(60)).max(50).default([]).describe('Follow only these relations'),
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ entity_id, depth, limit, relationship_types, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const start = await workspace.entity(entity_id)
-      if (!start) throw fail(`Entity not found: ${entity_id}. add_relation makes entities; graph_status counts them.`)
+      if (!start) throw fail(`Entity not found: ${entity_id}. add_relation creates entities; graph_status counts them.`)
       const found = await related(workspace, start, {
         depth,
         limit,
@@ -111,11 +111,11 @@ export const graphTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'graph_status',
     title: 'Graph status',
-    description: 'Get how many entities and relations there are, by type',
+    description: 'Get the number of entities and relations, by type',
     input: z.strictObject({ workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const { entities, relations, types } = await workspace.graphCounts()
       return answer(
         [
@@ -137,7 +137,7 @@ export const graphTools = (desk: App): readonly Tool[] => [
     input: z.strictObject({ format: z.enum(['json', 'graphml']).default('json'), workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ format, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const graph = await wholeGraph(workspace, maxBytes)
       const text = graph === undefined ? '' : format === 'json' ? JSON.stringify(graph) : toGraphML(graph)
       const size = Buffer.byteLength(text)

@@ -1,4 +1,4 @@
-/** Storing, listing and deleting memories. */
+/** The tools that store, list and delete memories. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -9,13 +9,13 @@ import { clearPhrase, filters, inWorkspace, longText, memoryId, metadata, toFilt
 import { preview, toMemoryJson, toNewMemory, uriOf } from '../memory.ts'
 import { answer, counted } from './answer.ts'
 
-/** Ten million characters and a slow disk. */
+/** Long enough for ten million characters on a slow disk. */
 const addTimeoutMs = 120_000
 
-/** Deletions that need no person, per caller and workspace: ten at once, then one a minute. */
+/** Deletions without an approval, per caller and workspace: ten at once, then one a minute. */
 const deletionRate = { burst: 10, perSecond: 1 / 60 }
 
-export const memoryTools = (desk: App): readonly Tool[] => [
+export const memoryTools = (app: App): readonly Tool[] => [
   tool({
     name: 'add_memory',
     title: 'Add a memory',
@@ -30,16 +30,16 @@ export const memoryTools = (desk: App): readonly Tool[] => [
     annotations: { destructiveHint: false, openWorldHint: false },
     timeoutMs: addTimeoutMs,
     async run({ text, metadata, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
-      const memory = await toNewMemory(text, metadata, desk.clock.now())
+      const workspace = await workspaceFor(app, work, workspace_id)
+      const memory = await toNewMemory(text, metadata, app.clock.now())
       await workspace.add([memory])
-      const note = await desk.catchUp?.waitFor(workspace)
+      const note = await app.catchUp?.waitFor(workspace)
       return answer(
         [
           'Memory stored successfully.',
           `ID: ${memory.id}`,
           `Chunks created: ${memory.chunks.length}`,
-          ...(note ? [`Note: ${note} It is found by its words meanwhile.`] : []),
+          ...(note ? [`Note: ${note} Until then it is found by its words.`] : []),
         ],
         {
           memory_id: memory.id,
@@ -58,15 +58,15 @@ export const memoryTools = (desk: App): readonly Tool[] => [
       limit: z.int().min(1).max(100).default(20),
       cursor: z
         .string()
-        .regex(/^-?\d{1,16}\.\d{1,16}$/, 'is no next_cursor of an earlier page')
+        .regex(/^-?\d{1,16}\.\d{1,16}$/, 'is not a next_cursor of an earlier page')
         .optional()
-        .describe('next_cursor of the page before'),
+        .describe('next_cursor of the previous page'),
       filters,
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ limit, cursor, filters, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const [at, key] = cursor?.split('.').map(Number) ?? []
       const after = at === undefined || key === undefined ? undefined : { at, key }
       const page = await workspace.list({ filters: toFilters(filters), limit: limit + 1, after })
@@ -98,28 +98,28 @@ export const memoryTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'delete_memory',
     title: 'Delete a memory',
-    description: 'Delete one memory for good. Many at once need a person who approves',
+    description: 'Delete one memory permanently. Many deletions in a short time need an approval by a person',
     input: z.strictObject({
       memory_id: memoryId,
-      confirm: z.literal(true, 'must be true: a deleted memory cannot be brought back'),
+      confirm: z.literal(true, 'must be true: a deleted memory cannot be restored'),
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    // Otherwise a loop over this tool would be the way round the approval of `clear_all`.
+    // Otherwise a loop over this tool would bypass the approval of `clear_all`.
     async approval({ memory_id, workspace_id }, call) {
-      const workspace = await workspaceFor(desk, { call }, workspace_id)
+      const workspace = await workspaceFor(app, { call }, workspace_id)
       if (!(await workspace.get(memory_id.toLowerCase()))) return false
       const key = ['memory', 'deletions', call.caller.subject, workspace.id]
       return (await call.tenant.store.take(key, deletionRate)) > 0
     },
     async effect({ memory_id, workspace_id }, context) {
-      const workspace = await workspaceFor(desk, context, workspace_id)
+      const workspace = await workspaceFor(app, context, workspace_id)
       const memory = await workspace.get(memory_id.toLowerCase())
       if (!memory) throw fail('Memory not found.')
       return { Workspace: workspace.id, Memory: preview(memory.text) }
     },
     async run({ memory_id, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const id = memory_id.toLowerCase()
       if (!(await workspace.delete(id))) throw fail('Memory not found.')
       work.resourceUpdated(uriOf(workspace.id, id))
@@ -130,7 +130,7 @@ export const memoryTools = (desk: App): readonly Tool[] => [
     name: 'clear_all',
     title: 'Delete all memories of a workspace',
     description:
-      'Delete all memories, entities and relations of the workspace. Needs the exact phrase, and a person who approves',
+      'Delete all memories, entities and relations of the workspace. Needs the exact phrase and an approval by a person',
     input: z.strictObject({
       confirm_phrase: z
         .literal(clearPhrase, `must be exactly "${clearPhrase}": this deletes everything in the workspace`)
@@ -139,10 +139,10 @@ export const memoryTools = (desk: App): readonly Tool[] => [
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     approval: 'always',
-    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(desk, context, workspace_id)),
+    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(app, context, workspace_id)),
     timeoutMs: addTimeoutMs,
     async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const { memories, chunks } = await workspace.counts()
       await workspace.clear()
       return answer(

@@ -1,4 +1,4 @@
-/** `search_memory`: the document's lines for the model, whole pieces for programs. */
+/** `search_memory`: the document's lines for the model, whole chunks for programs. */
 
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
@@ -9,7 +9,7 @@ import { filters, inWorkspace, shortText, toFilters } from '../inputs.ts'
 import { preview, toMemoryJson, uriOf } from '../memory.ts'
 import { answer } from './answer.ts'
 
-export const searchTool = (desk: App): Tool =>
+export const searchTool = (app: App): Tool =>
   tool({
     name: 'search_memory',
     title: 'Search memories',
@@ -22,8 +22,8 @@ export const searchTool = (desk: App): Tool =>
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ query, limit, filters, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
-      const { found, mode, note } = await desk.recall.search(workspace, query, toFilters(filters), limit)
+      const workspace = await workspaceFor(app, work, workspace_id)
+      const { found, mode, note } = await app.recall.search(workspace, query, toFilters(filters), limit)
       const lines = found.flatMap(({ memory, score }, at) => [
         `${at + 1}. [Score: ${score.toFixed(2)}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
         preview(memory.text),

@@ -1,4 +1,4 @@
-/** `get_stats`: how much is remembered, and how searching goes. */
+/** `get_stats`: how much is remembered, and how well searches perform. */
 
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
@@ -12,7 +12,7 @@ const formatInteger = (value: number): string => value.toLocaleString('en-US')
 const dateOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString()
 
-export const statsTool = (desk: App): Tool =>
+export const statsTool = (app: App): Tool =>
   tool({
     name: 'get_stats',
     title: 'Memory statistics',
@@ -20,13 +20,13 @@ export const statsTool = (desk: App): Tool =>
     input: z.strictObject({ workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const [counts, graph] = await Promise.all([workspace.counts(), workspace.graphCounts()])
       const { memories, chunks, oldest, newest, embedded } = counts
       const sizeMb = (counts.fileBytes ?? counts.textBytes) / 1024 / 1024
       const average = memories === 0 ? 0 : chunks / memories
-      const hitRate = desk.embedder?.hitRate(workspace.tenant)
-      const latency = desk.recall.averageMs(workspace.tenant)
+      const hitRate = app.embedder?.hitRate(workspace.tenant)
+      const latency = app.recall.averageMs(workspace.tenant)
       return answer(
         [
           'Memory Statistics:',
@@ -37,7 +37,7 @@ export const statsTool = (desk: App): Tool =>
           `Average Chunks per Memory: ${average.toFixed(1)}`,
           `Total Entities: ${formatInteger(graph.entities)}`,
           `Total Relationships: ${formatInteger(graph.relations)}`,
-          ...(desk.embedder ? [`Embedded Chunks: ${formatInteger(embedded)} (${desk.embedder.model})`] : []),
+          ...(app.embedder ? [`Embedded Chunks: ${formatInteger(embedded)} (${app.embedder.model})`] : []),
           ...(hitRate === undefined ? [] : [`Cache Hit Rate: ${(hitRate * 100).toFixed(1)}%`]),
           ...(latency === undefined ? [] : [`Average Query Latency: ${latency.toFixed(1)} ms`]),
           ...(oldest === undefined ? [] : [`Oldest Memory: ${dateOf(oldest)}`]),
@@ -51,7 +51,7 @@ export const statsTool = (desk: App): Tool =>
           avg_chunks_per_memory: Math.round(average * 10) / 10,
           total_entities: graph.entities,
           total_relationships: graph.relations,
-          ...(desk.embedder && { embedded_chunks: embedded, embedding_model: desk.embedder.model }),
+          ...(app.embedder && { embedded_chunks: embedded, embedding_model: app.embedder.model }),
           ...(hitRate !== undefined && { cache_hit_rate: Math.round(hitRate * 1000) / 1000 }),
           ...(latency !== undefined && { avg_query_latency_ms: Math.round(latency * 10) / 10 }),
           ...(oldest !== undefined && { oldest_memory_date: dateOf(oldest) }),

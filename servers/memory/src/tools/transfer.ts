@@ -1,4 +1,4 @@
-/** Export and import through the protocol, a page at a time; the command does the same with files of any size. */
+/** Export and import through the protocol, one page at a time; the command does the same with files of any size. */
 
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
@@ -11,7 +11,7 @@ import { answer, counted } from './answer.ts'
 
 const pageBytes = 512 * 1024
 
-/** One by one: ten million line ends would make a list of ten million in one go. */
+/** Yields lines one by one, because ten million line ends would otherwise make a list of ten million at once. */
 function* linesOf(text: string): Generator<string> {
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf('\n', from)
@@ -21,7 +21,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-export const transferTools = (desk: App): readonly Tool[] => [
+export const transferTools = (app: App): readonly Tool[] => [
   tool({
     name: 'export_memories',
     title: 'Export memories',
@@ -29,14 +29,14 @@ export const transferTools = (desk: App): readonly Tool[] => [
     input: z.strictObject({
       cursor: z
         .string()
-        .regex(cursorPattern, 'is no next_cursor of an earlier page')
+        .regex(cursorPattern, 'is not a next_cursor of an earlier page')
         .optional()
-        .describe('next_cursor of the page before'),
+        .describe('next_cursor of the previous page'),
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ cursor, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const { lines, next } = await exportPage(workspace, cursor, pageBytes)
       const summary = `Exported ${lines.length} records of workspace ${workspace.id}.`
       return {
@@ -61,22 +61,22 @@ export const transferTools = (desk: App): readonly Tool[] => [
     description: 'Import memories and relations from JSON Lines, as export_memories writes them',
     input: z.strictObject({
       jsonl: longText.describe(
-        'One JSON object a line: {"type":"memory","text":"…"} or {"type":"relation","from":{"name":"…"},"relation":"…","to":{"name":"…"}}',
+        'One JSON object per line: {"type":"memory","text":"…"} or {"type":"relation","from":{"name":"…"},"relation":"…","to":{"name":"…"}}',
       ),
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     timeoutMs: 120_000,
     async run({ jsonl, workspace_id }, work) {
-      const workspace = await workspaceFor(desk, work, workspace_id)
+      const workspace = await workspaceFor(app, work, workspace_id)
       const { memories, relations, duplicates, rejected } = await importLines(workspace, linesOf(jsonl), () =>
-        desk.clock.now(),
+        app.clock.now(),
       )
-      const note = await desk.catchUp?.waitFor(workspace)
+      const note = await app.catchUp?.waitFor(workspace)
       return answer(
         [
           `Imported ${counted(memories, 'memory', 'memories')} and ${counted(relations, 'relation', 'relations')} into workspace ${workspace.id}.`,
-          ...(duplicates > 0 ? [`${duplicates} were there already.`] : []),
+          ...(duplicates > 0 ? [`${duplicates} already existed.`] : []),
           ...(rejected.length > 0 ? [`${rejected.length} lines were left out:`, ...rejected.slice(0, 10)] : []),
           ...(note ? [`Note: ${note}`] : []),
         ],

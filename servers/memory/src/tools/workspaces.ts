@@ -1,4 +1,4 @@
-/** Workspaces: rooms with a memory each. Which one is current is remembered per connection. */
+/** Workspaces are separate memories. The current one is remembered per connection. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -9,16 +9,16 @@ import { defaultWorkspace } from '../archive.ts'
 import { shortText, workspaceId } from '../inputs.ts'
 import { answer, counted } from './answer.ts'
 
-/** Each has tables of its own; a loop that makes them by the thousand is a mistake. */
+/** Each workspace has its own tables; a loop that creates thousands is a mistake. */
 const maxWorkspaces = 1000
 
-export const workspaceTools = (desk: App): readonly Tool[] => [
+export const workspaceTools = (app: App): readonly Tool[] => [
   tool({
     name: 'create_workspace',
     title: 'Create a workspace',
-    description: 'Create a workspace: a memory of its own, apart from all others',
+    description: 'Create a workspace: a separate memory, apart from all others',
     input: z.strictObject({
-      workspace_id: workspaceId.describe('Letters, digits, _ and -, 1 to 64 of them'),
+      workspace_id: workspaceId.describe('1 to 64 letters, digits, _ and -'),
       name: shortText(255).optional(),
       description: z
         .string()
@@ -29,11 +29,11 @@ export const workspaceTools = (desk: App): readonly Tool[] => [
     annotations: { destructiveHint: false, openWorldHint: false },
     async run({ workspace_id: id, name = id, description = '' }, work) {
       const tenant = tenantOf(work)
-      if ((await desk.archive.listWorkspaces(tenant)).length >= maxWorkspaces)
-        throw fail(`There are ${maxWorkspaces} workspaces already; delete one first.`)
+      if ((await app.archive.listWorkspaces(tenant)).length >= maxWorkspaces)
+        throw fail(`The limit of ${maxWorkspaces} workspaces is reached; delete one first.`)
       const isNew =
         id !== defaultWorkspace &&
-        (await desk.archive.createWorkspace(tenant, { id, name, description, createdAt: desk.clock.now() }))
+        (await app.archive.createWorkspace(tenant, { id, name, description, createdAt: app.clock.now() }))
       if (!isNew) throw fail(`Workspace already exists: ${id}`)
       return answer(
         [
@@ -49,13 +49,13 @@ export const workspaceTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'list_workspaces',
     title: 'List workspaces',
-    description: 'List the workspaces there are, and which one is current',
+    description: 'List the workspaces, and which one is current',
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run(_, work) {
-      const current = await currentWorkspace(desk, work)
-      // Made by its first use, but there from the beginning.
-      await desk.archive.workspace(tenantOf(work), defaultWorkspace)
-      const workspaces = await desk.archive.listWorkspaces(tenantOf(work))
+      const current = await currentWorkspace(app, work)
+      // The first use creates it, but it is listed from the beginning.
+      await app.archive.workspace(tenantOf(work), defaultWorkspace)
+      const workspaces = await app.archive.listWorkspaces(tenantOf(work))
       return answer(
         [
           `${counted(workspaces.length, 'workspace', 'workspaces')}:`,
@@ -80,11 +80,11 @@ export const workspaceTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'set_current_workspace',
     title: 'Switch workspace',
-    description: 'Switch to a workspace: calls on this connection that name none use it from now on',
+    description: 'Switch to a workspace: from now on, calls on this connection that name none use it',
     input: z.strictObject({ workspace_id: workspaceId }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     async run({ workspace_id }, work) {
-      const { id } = await workspaceFor(desk, work, workspace_id)
+      const { id } = await workspaceFor(app, work, workspace_id)
       await chooseWorkspace(work, id)
       return answer([`Current workspace: ${id}`], { workspace_id: id })
     },
@@ -92,32 +92,32 @@ export const workspaceTools = (desk: App): readonly Tool[] => [
   tool({
     name: 'get_current_workspace',
     title: 'Current workspace',
-    description: 'Get the workspace that calls on this connection use',
+    description: 'Get the current workspace of this connection',
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run(_, work) {
-      const id = await currentWorkspace(desk, work)
+      const id = await currentWorkspace(app, work)
       return answer([`Current workspace: ${id}`], { workspace_id: id })
     },
   }),
   tool({
     name: 'delete_workspace',
     title: 'Delete a workspace',
-    description: 'Delete a workspace with everything in it. Without confirm it says what would be lost',
+    description: 'Delete a workspace with everything in it. Without confirm it only says what would be lost',
     input: z.strictObject({ workspace_id: workspaceId, confirm: z.boolean().default(false) }),
     annotations: { destructiveHint: true, openWorldHint: false },
-    // As `clear_all` is: otherwise this would be the way round it. An empty one is nobody's loss.
+    // Needs an approval like `clear_all`, which it would otherwise bypass. Deleting an empty workspace loses nothing.
     async approval({ workspace_id, confirm }, call) {
       if (!confirm || workspace_id === defaultWorkspace) return false
-      const workspace = await desk.archive.workspace(tenantOf({ call }), workspace_id)
+      const workspace = await app.archive.workspace(tenantOf({ call }), workspace_id)
       return (
         workspace !== undefined &&
         ((await workspace.counts()).memories > 0 || (await workspace.graphCounts()).relations > 0)
       )
     },
-    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(desk, context, workspace_id)),
+    effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(app, context, workspace_id)),
     async run({ workspace_id: id, confirm }, work) {
       if (id === defaultWorkspace) throw fail('The default workspace cannot be deleted; clear_all empties it.')
-      const workspace = await workspaceFor(desk, work, id)
+      const workspace = await workspaceFor(app, work, id)
       const { memories, chunks } = await workspace.counts()
       if (!confirm)
         return answer(
@@ -127,9 +127,9 @@ export const workspaceTools = (desk: App): readonly Tool[] => [
           ],
           { workspace_id: id, deleted: false, memories, chunks },
         )
-      if (!(await desk.archive.deleteWorkspace(tenantOf(work), id))) throw fail(`Workspace not found: ${id}`)
-      // It is deleted, whatever happens now: an error would have the agent believe that it is still there.
-      const hasLeft = await resetWorkspace(desk, work, id).then(
+      if (!(await app.archive.deleteWorkspace(tenantOf(work), id))) throw fail(`Workspace not found: ${id}`)
+      // The workspace is deleted, whatever happens now: an error would make the agent believe that it still exists.
+      const hasLeft = await resetWorkspace(app, work, id).then(
         () => true,
         () => false,
       )

@@ -1,4 +1,4 @@
-/** The thread that unpacks the list of all cities on Earth, half a second of work, and hands over those of one country. */
+/** The thread that unpacks the list of all cities on Earth, half a second of work, and returns those of one country. */
 
 import { createRequire } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'

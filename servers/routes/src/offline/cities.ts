@@ -10,10 +10,12 @@ export interface City {
   readonly lon: number
 }
 
-/** Beside this file, with its extension: `.js` in the build and in a tarball, `.ts` in the sources. */
+/** In the same folder with the same extension: `.js` in the build and in a tarball, `.ts` in the sources. */
 const workerUrl = new URL(`./cities-worker${extname(import.meta.url)}`, import.meta.url)
 
-/** The largest first. In a thread, since unpacking the list would block the event loop for half a second. */
+/**
+ * Returns the largest cities first. Runs in a thread, because unpacking would block the event loop for half a second.
+ */
 export async function loadCities(country: string): Promise<readonly City[]> {
   const worker = new Worker(workerUrl, { workerData: country, env: {}, execArgv: [] })
   try {

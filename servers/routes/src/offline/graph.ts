@@ -1,4 +1,4 @@
-/** The roads as a graph with lengths, and the shortest way through it. */
+/** The roads as a weighted graph, and the shortest path through it. */
 
 import { nextTurn } from '../concurrency.ts'
 import type { Place, Point, TravelMode } from '../route.ts'
@@ -8,8 +8,8 @@ import type { RoadKind } from './roads.ts'
 import { roads } from './roads.ts'
 
 /**
- * How much longer a road is than the straight line between its cities. Stated, not measured: chosen so that the known
- * distances in `provider.test.ts` come out within a fifth.
+ * The ratio of road length to straight line. These are estimates, not measurements: with them the known distances in
+ * `offline.test.ts` come out within a fifth.
  */
 export const windingFactor: { readonly [kind in RoadKind | 'local']: number } = {
   expressway: 1.12,
@@ -19,7 +19,7 @@ export const windingFactor: { readonly [kind in RoadKind | 'local']: number } = 
   local: 1.3,
 }
 
-/** Kilometres per hour. An expressway is closed to whoever has no speed on it. */
+/** Kilometres per hour. A mode without a speed for expressways may not use them. */
 const speeds: { readonly [mode in TravelMode]: { readonly [kind in RoadKind | 'local']: number | undefined } } = {
   car: { expressway: 85, national: 52, mountain: 42, ferry: 25, local: 35 },
   motorcycle: { expressway: undefined, national: 42, mountain: 35, ferry: 25, local: 30 },
@@ -30,7 +30,7 @@ const speeds: { readonly [mode in TravelMode]: { readonly [kind in RoadKind | 'l
 export interface Leg {
   readonly from: Place
   readonly to: Place
-  /** Left out for the way to and from the nearest main road. */
+  /** Absent for the local roads to and from the nearest main road. */
   readonly road?: string
   readonly kind: RoadKind | 'local'
   readonly distanceM: number
@@ -45,11 +45,11 @@ interface Edge {
 }
 
 export interface Graph {
-  /** The quickest ways between two points, the best first; none where there is no road near. */
+  /** Returns the fastest paths between two points, best first; none if no road is near. */
   findPaths(from: Place, to: Place, mode: TravelMode, count: number): Promise<readonly (readonly Leg[])[]>
 }
 
-/** Further than this from any city of the graph, there is no main road near. */
+/** Beyond this distance from every city of the graph, no main road is near. */
 const maxAccessM = 150_000
 
 export function createGraph(places: Places): Graph {
@@ -57,7 +57,7 @@ export function createGraph(places: Places): Graph {
   const edges = new Map<string, Edge[]>()
   const nodeOf = (name: string): Place => {
     const place = nodes.get(name) ?? places.find(name)[0]
-    if (!place) throw new Error(`roads.ts names "${name}", which no place is called`)
+    if (!place) throw new Error(`roads.ts names "${name}", but no place has that name`)
     nodes.set(name, { ...place, name })
     return place
   }
@@ -90,7 +90,7 @@ export function createGraph(places: Places): Graph {
       .slice(0, 3)
       .map(({ place }) => place)
 
-  /** Dijkstra over a hundred nodes; `penalty` makes roads already taken look longer, which is how alternatives are found. */
+  /** Dijkstra over a hundred nodes. `penalty` makes used roads look longer, which produces the alternatives. */
   function way(
     from: Place,
     to: Place,
@@ -131,7 +131,7 @@ export function createGraph(places: Places): Graph {
   return {
     async findPaths(from, to, mode, count) {
       const straight = local(from, to, mode)
-      // Next door the main roads are a detour.
+      // For neighbours, main roads would be a detour.
       if (straight.distanceM < 25_000) return nearest(from).length > 0 ? [[straight]] : []
       const penalty = new Map<string, number>()
       const found: (readonly Leg[])[] = []

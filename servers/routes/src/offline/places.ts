@@ -1,5 +1,6 @@
 /**
- * Places of Vietnam by name, without the network. Accents and case do not matter: "Da Nang", "đà nẵng" and "DANANG" are one place.
+ * Places of Vietnam by name, without the network. Accents and case do not matter: "Da Nang", "đà nẵng" and "DANANG" are
+ * one place.
  */
 
 import type { Place } from '../route.ts'
@@ -7,13 +8,13 @@ import type { City } from './cities.ts'
 import { otherNames, roads } from './roads.ts'
 
 export interface Places {
-  /** The best match first: the name itself, then names that begin with it, larger places first. */
+  /** Returns the best match first: the exact name, then names with that prefix, larger places first. */
   find(text: string): readonly Place[]
-  /** Names that look like it, for who mistyped. */
+  /** Returns similar names, for a mistyped one. */
   suggest(text: string): readonly string[]
 }
 
-/** What is the same in every spelling: no accents, no case, no spaces, no "thành phố". */
+/** Normalizes a name: no accents, no case, no spaces, no "thành phố". */
 export const fold = (text: string): string =>
   text
     .normalize('NFD')
@@ -25,9 +26,9 @@ export const fold = (text: string): string =>
     .replace(/ +city$/, '')
     .replace(/[^a-z0-9]/g, '')
 
-/** `cities`: the largest first. */
+/** Expects `cities` with the largest first. */
 export function createPlaces(cities: readonly City[]): Places {
-  /** The roads' names are the ones shown. */
+  /** The names in the road data are the ones shown. */
   const shown = new Map([
     ...roads.flatMap(({ through }) => through.map((name) => [fold(name), name] as const)),
     ...Object.entries(otherNames).flatMap(([name, others]) => others.map((other) => [fold(other), name] as const)),

@@ -1,4 +1,7 @@
-/** The provider that needs no key and no network: places by name, main roads as a graph, and honest about both. */
+/**
+ * The provider without key and network: places by name, and main roads as a graph. Its answers say that they are
+ * approximate.
+ */
 
 import { RouteError } from '../failure.ts'
 import { words } from '../messages.ts'
@@ -15,7 +18,7 @@ async function loadAtlas(): Promise<{ readonly places: Places; readonly graph: G
 }
 
 export function offline(): Provider {
-  // Begun at once, so that the first caller does not wait for it. A failure is the callers': each of them meets it.
+  // Starts at once, so that the first caller does not wait for it. On failure each caller gets the error.
   const atlas = loadAtlas()
   atlas.catch(() => {})
   return {
@@ -26,14 +29,14 @@ export function offline(): Provider {
       const { graph } = await atlas
       const between: (readonly (readonly Leg[])[])[] = []
       for (const [index, to] of places.slice(1).entries()) {
-        const ways = await graph.findPaths(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
-        if (ways.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
-        between.push(ways)
+        const paths = await graph.findPaths(places[index] ?? to, to, mode, places.length === 2 ? alternatives + 1 : 1)
+        if (paths.length === 0) throw new RouteError({ code: 'NO_ROUTE_FOUND' })
+        between.push(paths)
       }
       const count = between.length === 1 ? (between[0]?.length ?? 0) : 1
       return Array.from({ length: count }, (_, which) =>
         toRoute(
-          between.flatMap((ways) => ways[which] ?? []),
+          between.flatMap((paths) => paths[which] ?? []),
           language,
         ),
       )
@@ -57,7 +60,7 @@ function toRoute(legs: readonly Leg[], language: Language): Route {
   }
 }
 
-/** Legs in a row on one road are one step. */
+/** Merges consecutive legs on one road into one step. */
 function toSteps(legs: readonly Leg[], language: Language): readonly Step[] {
   const { follow, join } = words[language]
   const groups: Leg[][] = []

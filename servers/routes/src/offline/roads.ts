@@ -1,8 +1,8 @@
 /**
- * The main roads of Vietnam as data: which national road joins which cities, in order. Only what a road map says at a
- * glance; lengths are not here, they are computed from coordinates (`graph.ts`).
+ * The main roads of Vietnam as data: which national road connects which cities, in order. It contains only what a road
+ * map shows; `graph.ts` computes lengths from coordinates.
  *
- * `kind` sets how winding and how fast a road is taken to be. A name is a place of `places.ts`.
+ * `kind` decides how winding and how fast a road is assumed to be. A name is a place of `places.ts`.
  */
 
 export type RoadKind = 'expressway' | 'national' | 'mountain' | 'ferry'
@@ -110,7 +110,7 @@ export const roads: readonly Road[] = [
   { road: 'phà Phú Quốc', kind: 'ferry', through: ['Hà Tiên', 'Phú Quốc'] },
 ]
 
-/** What people and other data call these places. The first name is the one shown. */
+/** Other names of these places. The key is the name shown. */
 export const otherNames: { readonly [place: string]: readonly string[] } = {
   'TP. Hồ Chí Minh': ['Ho Chi Minh City', 'HCMC', 'Sài Gòn', 'Saigon', 'Hồ Chí Minh', 'TPHCM', 'Thành phố Hồ Chí Minh'],
   'Hà Nội': ['Hanoi'],

@@ -1,6 +1,6 @@
 /**
- * Routes from an OSRM server by its HTTP API (https://project-osrm.org/docs/v5.24.0/api/). OSRM knows no place names; those
- * come from the offline places.
+ * Routes from an OSRM server by its HTTP API (https://project-osrm.org/docs/v5.24.0/api/). OSRM has no place names, so
+ * those come from the offline places.
  */
 
 import * as z from 'zod'
@@ -17,7 +17,7 @@ const profiles: { readonly [mode in TravelMode]: string } = {
   foot: 'walking',
 }
 
-/** Checked for the points that are kept: a schema over all of them would take longer than everything else. */
+/** Checks only the points that are used: a schema over all of them would take longer than everything else. */
 const coordinates = z.tuple([z.number(), z.number()])
 const answer = z.object({
   code: z.string(),

@@ -27,7 +27,7 @@ const routeSchema = z.object({
         travelTimeInSeconds: z.number(),
         trafficDelayInSeconds: z.number().default(0),
       }),
-      // Checked for the points that are kept: a schema over all of them would take longer than everything else.
+      // Checks only the points that are used: a schema over all of them would take longer than everything else.
       legs: z.array(z.object({ points: z.array(z.unknown()) })),
       sections: z
         .array(
@@ -64,13 +64,13 @@ const searchSchema = z.object({
   ),
 })
 
-/** Where the two APIs say what is wrong. */
+/** The error formats of the two APIs. */
 const errorSchema = z.object({ detailedError: z.object({ code: z.string() }) })
 
 export interface TomtomOptions {
   readonly key: string
   readonly baseUrl?: string
-  /** Places are looked for here first. */
+  /** Countries in which places are searched first. */
   readonly countries?: string
 }
 
@@ -135,8 +135,8 @@ function parse<S extends z.ZodType>(schema: S, { status, body }: UpstreamRespons
 
 function toRoute({ summary, legs, sections, guidance }: RouteResponse, traffic: boolean): Route {
   const points = legs.flatMap(({ points }) => points)
-  const toPoint = (given: unknown): Point => {
-    const { latitude, longitude } = point.parse(given)
+  const toPoint = (value: unknown): Point => {
+    const { latitude, longitude } = point.parse(value)
     return { lat: latitude, lon: longitude }
   }
   const { instructions } = guidance
@@ -145,7 +145,7 @@ function toRoute({ summary, legs, sections, guidance }: RouteResponse, traffic: 
     distanceM: summary.lengthInMeters,
     durationS: summary.travelTimeInSeconds,
     line: toLine(points, toPoint),
-    // An instruction says where it begins; how long it is, the next one says.
+    // An instruction has only its start; its length is the distance to the next one.
     steps: instructions.map((here, index) => {
       const next = instructions[index + 1] ?? end
       return {

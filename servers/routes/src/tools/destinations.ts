@@ -1,4 +1,4 @@
-/** The places a caller comes back to, by a name of their own. */
+/** The tools for saved destinations: places under names that the caller chose. */
 
 import type { Effect, Tool, ToolContext, ToolResult } from 'sluice'
 import { fail, tool } from 'sluice'

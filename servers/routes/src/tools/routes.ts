@@ -1,4 +1,4 @@
-/** The tools that plan and look up. */
+/** The tools that plan routes and look up places. */
 
 import type { Tool } from 'sluice'
 import { tool } from 'sluice'
@@ -17,7 +17,7 @@ export function routeTools(planner: App): readonly Tool[] {
       name: 'calculate_route',
       title: 'Plan a route',
       description:
-        'The way from one place to another: distance, time, steps, a map. Places are names ("Hanoi"), coordinates or saved destinations.',
+        'A route from one place to another: distance, time, steps and a map. Places are names ("Hanoi"), coordinates or saved destinations.',
       input: routeInput,
       annotations,
       run: (input, work) => plan(planner, input, work, false),
@@ -25,7 +25,7 @@ export function routeTools(planner: App): readonly Tool[] {
     tool({
       name: 'get_route_with_traffic',
       title: 'Plan a route with traffic',
-      description: `Like calculate_route, with delays by traffic as they are now.${provider.hasTraffic ? '' : ' Not available: this server has no provider that knows the traffic.'}`,
+      description: `Like calculate_route, with current traffic delays.${provider.hasTraffic ? '' : ' Not available: the provider of this server has no traffic data.'}`,
       input: routeInput,
       annotations,
       run: (input, work) => plan(planner, input, work, true),
@@ -33,7 +33,7 @@ export function routeTools(planner: App): readonly Tool[] {
     tool({
       name: 'geocode_address',
       title: 'Find a place',
-      description: 'The coordinates of a place or an address, the best match first.',
+      description: 'The coordinates of a place or an address, best match first.',
       input: z.object({
         address: z.string().min(1).max(200).describe('A place name or an address, such as "Đà Nẵng"'),
         language: z.string().max(20).optional().describe('Language of the answer: vi (default) or en'),

@@ -1,4 +1,4 @@
-/** Tools that need an answer first, each in one of the ways there is to ask. */
+/** Tools that need an answer first, one per kind of question. */
 
 import type { Store, Tool } from 'sluice'
 import { ask, tool } from 'sluice'

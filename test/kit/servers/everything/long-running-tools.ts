@@ -1,4 +1,4 @@
-/** Tools that do something while they run: report, log, wait, fail, and change what others are subscribed to. */
+/** Tools that act while they run: report, log, wait, fail, and change what clients are subscribed to. */
 
 import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
@@ -7,7 +7,7 @@ import { z } from 'zod'
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 const keyed = z.object({ key: z.string() })
 
-/** `change` swaps what one of the lists holds. */
+/** `change` swaps the contents of one of the lists. */
 export function longRunningTools(change: (list: 'tools' | 'prompts' | 'resources') => void): readonly Tool[] {
   return [
     ...counting(),
@@ -37,7 +37,7 @@ export function longRunningTools(change: (list: 'tools' | 'prompts' | 'resources
     }),
     tool({
       name: 'crash',
-      description: 'Fails with a text for nobody',
+      description: 'Fails with a text that must not leave',
       run() {
         throw new Error('password=hunter2')
       },
@@ -64,8 +64,8 @@ export function longRunningTools(change: (list: 'tools' | 'prompts' | 'resources
 }
 
 /**
- * `count` waits to be told before it answers. The official clients drop progress that they read in one piece with the
- * answer, from whichever server, and a pipe may well hand over both at once.
+ * `count` waits for "proceed" before it answers. The official clients drop progress that they read together with the
+ * answer, from any server, and a pipe may deliver both at once.
  */
 function counting(): readonly Tool[] {
   const waiting = keyedPromises()
@@ -76,7 +76,7 @@ function counting(): readonly Tool[] {
       input: z.object({ key: z.string(), to: z.int() }),
       async run({ key, to }, { progress }) {
         for (let step = 1; step <= to; step++) progress(step, to, `step ${step}`)
-        // Does not grow, so nobody hears of it.
+        // Does not increase, so it is not sent.
         progress(to, to, 'again')
         await waiting(key).promise
         return `counted to ${to}`

@@ -1,4 +1,4 @@
-/** What there is to read and to start from: resources, a template that lists and completes, prompts. */
+/** Resources, a template that lists and completes, and prompts. */
 
 import type { Prompt, Resource } from 'sluice'
 import { ask, prompt, resource } from 'sluice'
@@ -44,7 +44,7 @@ export const resources: readonly Resource[] = [
       year: (typed) => startingWith(['2024', '2025', '2026'], typed),
       slug: (typed, { year }) => startingWith(year === '2024' ? ['old'] : Object.keys(notes), typed),
     },
-    // Two pages, so that the cursor of a template's own list is in use.
+    // Two pages, so that the cursor of a template's own list is used.
     list: ({ cursor }) => {
       const [first, ...rest] = Object.keys(notes).map((slug) => ({ uri: `note://2026/${slug}`, name: slug, icons }))
       return cursor === undefined ? { resources: first ? [first] : [], next: 'rest' } : { resources: rest }

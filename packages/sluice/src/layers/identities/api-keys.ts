@@ -9,11 +9,12 @@ import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Key, Store } from '../../core/store.ts'
+import { pagesOf } from '../../core/store.ts'
+import { withTimeout } from '../../core/with-timeout.ts'
 import type { ApiKeyRecord, ApiKeyTerms } from './api-key-record.ts'
 import { assertTerms, parseRecord } from './api-key-record.ts'
 import type { Verifier } from './authenticate-credential.ts'
 import { createTokenCache } from './token-cache.ts'
-import { withTimeout } from './with-timeout.ts'
 
 /** The terms of a new key: its subject, and what it opens. */
 export type NewApiKey = Pick<ApiKeyTerms, 'subject'> & Partial<ApiKeyTerms>
@@ -153,16 +154,14 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       async list({ limit = pageSize, after } = {}) {
         const found: ApiKey[] = []
         // `g` sorts after every hex digit, so the entry with this id is skipped.
-        let cursor: Key | undefined = after === undefined ? undefined : [...root, `${after}g`]
-        while (found.length < limit) {
-          const entries = await store.list(root, { limit: pageSize, ...(cursor && { after: cursor }) })
+        const cursor = after === undefined ? undefined : [...root, `${after}g`]
+        for await (const entries of pagesOf(store, root, pageSize, cursor)) {
           for (const { key, value } of entries) {
             const record = parseRecord(value)
             if (record && isVisible(record) && found.length < limit)
               found.push({ id: key.at(-1)?.slice(0, idDigits) ?? '', ...record })
           }
-          cursor = entries.at(-1)?.key
-          if (entries.length < pageSize) break
+          if (found.length >= limit) break
         }
         return found
       },

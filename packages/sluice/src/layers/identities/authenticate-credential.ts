@@ -6,7 +6,7 @@
 import type { Call, Caller, Via } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
-import type { ExposedResource } from '../../core/plugin.ts'
+import type { ProtectedResourceOptions } from '../../core/protected-resource.ts'
 import type { ImpliedScopes } from './scope-hierarchy.ts'
 import { createScopeHierarchy } from './scope-hierarchy.ts'
 
@@ -27,8 +27,8 @@ export interface Verifier {
    * rechecked now instead of seconds later. The returned function unsubscribes.
    */
   onChange?(listener: (credential: string) => void): () => void
-  /** The server's public address, if the verifier knows it: `oauth` does. HTTP transports serve it without further options. */
-  readonly expose?: ExposedResource
+  /** The server's public address and its issuer, if the verifier knows them: `oauth` does. HTTP transports use them. */
+  readonly expose?: ProtectedResourceOptions
 }
 
 export interface CredentialOptions {

@@ -14,21 +14,10 @@ import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { Logger } from '../../core/log.ts'
 import { isSafeUrl } from '../../core/loopback.ts'
+import { withTimeout } from '../../core/with-timeout.ts'
+import type { Fetch } from './fetch-json.ts'
+import { fetchJson } from './fetch-json.ts'
 import { isWeakKey } from './weak-key.ts'
-import { withTimeout } from './with-timeout.ts'
-
-/** The part of `fetch` that is used here, so that a test needs no more. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly signal: AbortSignal
-    readonly redirect: 'manual'
-    readonly headers: { readonly [name: string]: string }
-  },
-) => Promise<{ readonly status: number; readonly body: Body | null }>
-interface Body {
-  getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> }
-}
 
 export interface JwksDeps {
   readonly clock: Clock
@@ -52,10 +41,13 @@ const cooldownMs = 30_000
  */
 const emptyCooldownMs = 5_000
 const timeoutMs = 5_000
-const maxBytes = 512 * 1024
 const maxKeys = 100
 
-export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): FindKey {
+/** Returns where the keys are. Called before each fetch, so that an issuer may move them. */
+export type LocateKeys = (fetch: Fetch, signal: AbortSignal) => Promise<string>
+
+/** Creates the key set of a URL, or of an issuer that is asked for it. `url` is in log lines and messages. */
+export function createJwks(url: string, { clock, fetch, logger }: JwksDeps, locate?: LocateKeys): FindKey {
   if (!isSafeUrl(url)) throw new TypeError(`jwks: ${url} must be https; plain http is for loopback addresses only`)
   let known: { readonly find: FindKey; readonly at: number } | undefined
   let tried = Number.NEGATIVE_INFINITY
@@ -77,11 +69,8 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): Fin
     }
   }
   async function read(signal: AbortSignal): Promise<FindKey> {
-    // A redirect is not followed, because its target was not configured.
-    const headers = { accept: 'application/jwk-set+json, application/json' }
-    const response = await fetch(url, { signal, redirect: 'manual', headers })
-    if (response.status !== 200) throw new Error(`status ${response.status}`)
-    const set: unknown = JSON.parse(await textOf(response.body))
+    const address = locate ? await locate(fetch, signal) : url
+    const set = await fetchJson(address, 'application/jwk-set+json, application/json', fetch, signal)
     if (!isKeySet(set)) throw new Error('not a key set')
     if (set.keys.length > maxKeys) throw new Error(`more than ${maxKeys} keys`)
     return createLocalJWKSet({ keys: set.keys.filter((key) => !isWeakKey(key)) })
@@ -119,25 +108,3 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps): Fin
 
 const isKeySet = (value: unknown): value is { keys: Params[] } =>
   isObject(value) && Array.isArray(value['keys']) && value['keys'].every(isObject)
-
-async function textOf(body: Body | null): Promise<string> {
-  const reader = body?.getReader()
-  const decoder = new TextDecoder()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for (;;) {
-    const { done = true, value } = (await reader?.read()) ?? {}
-    if (done || !value) break
-    size += value.length
-    // Counted on arrival, because the declared length is not reliable, especially with compression.
-    if (size > maxBytes) throw new Error(`more than ${maxBytes} bytes`)
-    chunks.push(value)
-  }
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return decoder.decode(whole)
-}

@@ -3,6 +3,7 @@
 import type { CryptoKey, JWK, JWSHeaderParameters } from 'jose'
 import { createLocalJWKSet } from 'jose/jwks/local'
 import { importSPKI, importX509 } from 'jose/key/import'
+import { createDiscovery } from './discovery.ts'
 import type { JwksDeps } from './jwks.ts'
 import { createJwks } from './jwks.ts'
 import { isWeakKey } from './weak-key.ts'
@@ -17,6 +18,11 @@ export type KeySource =
   | { readonly pem: string }
   /** Shared with the issuer. Anyone who can read this server's configuration can then impersonate the issuer. */
   | { readonly secret: string | Uint8Array }
+
+/** The keys that the metadata of an issuer names. Only `oauth` makes it. */
+export interface DiscoveredKeys {
+  readonly discover: string
+}
 
 export type SharedAlgorithm = 'HS256' | 'HS384' | 'HS512'
 export type PublicAlgorithm =
@@ -41,7 +47,12 @@ const sharedAlgorithms: readonly Algorithm[] = ['HS256', 'HS384', 'HS512']
 
 export type FindAnyKey = (...header: Parameters<ReturnType<typeof createJwks>>) => Promise<CryptoKey | Uint8Array>
 
-export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], deps: JwksDeps): FindAnyKey {
+export function toFindKey(
+  source: KeySource | DiscoveredKeys,
+  algorithms: readonly Algorithm[],
+  deps: JwksDeps,
+): FindAnyKey {
+  if ('discover' in source) return createJwks(source.discover, deps, createDiscovery(source.discover))
   if ('jwks' in source) return createJwks(source.jwks, deps)
   if ('keys' in source) return fromKeys(source.keys)
   if ('pem' in source) return fromPem(source.pem)
@@ -53,10 +64,10 @@ export function toFindKey(source: KeySource, algorithms: readonly Algorithm[], d
  * could sign. So the two kinds never mix, whatever is requested, and `none` is in neither.
  */
 export function allowedAlgorithms(
-  source: KeySource,
+  source: KeySource | DiscoveredKeys,
   requested: readonly Algorithm[] | undefined,
 ): readonly Algorithm[] {
-  const kinds = ['jwks', 'keys', 'pem', 'secret'].filter((kind) => kind in source)
+  const kinds = ['jwks', 'keys', 'pem', 'secret', 'discover'].filter((kind) => kind in source)
   if (kinds.length !== 1) throw new TypeError('jwt: set exactly one of "jwks", "keys", "pem" and "secret"')
   const possible = 'secret' in source ? sharedAlgorithms : publicAlgorithms
   const algorithms = requested ?? ('secret' in source ? ['HS256'] : publicAlgorithms)

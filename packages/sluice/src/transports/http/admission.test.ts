@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { loadOf } from '../../../../../test/kit/servers/admission-load.ts'
 import { RpcError } from '../../core/error.ts'
 import { fakeClock, settle } from '../../testing/clock.ts'
 import type { Admission, AdmissionDeps, AdmissionOptions, AdmissionRequest } from './admission.ts'
@@ -28,10 +29,10 @@ test('requests up to "concurrency" are admitted, up to "queue" wait in turn, and
   const second = control.admit(request())
   const third = control.admit(request())
   expect(third).toMatchObject({ reason: 'overloaded', data: { retryAfterMs: 1000 } })
-  expect(control.load).toEqual({ running: 1, waiting: 1, shed: 1 })
+  expect(loadOf(control)).toEqual({ running: 1, waiting: 1, shed: 1 })
   first.release()
   admitted(await second).release()
-  expect(control.load).toEqual({ running: 0, waiting: 0, shed: 1 })
+  expect(loadOf(control)).toEqual({ running: 0, waiting: 0, shed: 1 })
 })
 
 test('a slot is freed once, however often it is released', () => {
@@ -61,7 +62,7 @@ test('a request waits a second at most, and not at all once its client has disco
   await clock.advance(1000)
   expect(outcomes).toEqual(['cancelled', 'overloaded'])
   first.release()
-  expect(control.load).toMatchObject({ running: 0, waiting: 0 })
+  expect(loadOf(control)).toMatchObject({ running: 0, waiting: 0 })
   expect(clock.pending).toBe(0)
 })
 
@@ -74,7 +75,7 @@ test('a client that disconnected before it was queued does not wait and keeps no
   }
   expect(reasonOf(await control.admit(request({ onClose })))).toBe('cancelled')
   first.release()
-  expect(control.load).toMatchObject({ running: 0, waiting: 0 })
+  expect(loadOf(control)).toMatchObject({ running: 0, waiting: 0 })
   expect(clock.pending).toBe(0)
 })
 
@@ -91,7 +92,7 @@ test('the queue no longer listens to a client that got its slot', async () => {
   const admission = admitted(await second)
   expect(listeners.size).toBe(0)
   admission.release()
-  expect(control.load.running).toBe(0)
+  expect(loadOf(control).running).toBe(0)
 })
 
 test('a peer that fills the queue delays its own requests, not those of others', async () => {
@@ -147,7 +148,7 @@ test('a late event loop refuses new work only while overrides than a few request
 test('a request that waited too long for the event loop is refused and counted, unless it may be a cancellation', () => {
   const { control } = make({}, { hasSession: () => true })
   expect(admitted(control.admit(request())).tooLate?.()).toMatchObject({ reason: 'overloaded' })
-  expect(control.load.shed).toBe(1)
+  expect(loadOf(control).shed).toBe(1)
   const maybe = control.admit(request({ headers: { 'mcp-session-id': 's', 'content-length': '120' } }))
   expect(admitted(maybe).tooLate).toBeUndefined()
 })
@@ -155,7 +156,7 @@ test('a request that waited too long for the event loop is refused and counted, 
 test('a stream that only waits holds no slot', () => {
   const { control } = make({ concurrency: 1, queue: 0 })
   for (let i = 0; i < 10; i++) admitted(control.admit(request({ method: 'GET' })))
-  expect(control.load.running).toBe(0)
+  expect(loadOf(control).running).toBe(0)
 })
 
 test('clients that are refused together are not told to retry together', () => {
@@ -170,7 +171,7 @@ test('a flood of refusals makes few errors, because an error with its stack cost
   const refusals = Array.from({ length: 1000 }, () => control.admit(request()))
   expect(refusals.every((refusal) => reasonOf(refusal) === 'overloaded')).toBe(true)
   expect(new Set(refusals).size).toBe(20)
-  expect(control.load.shed).toBe(1000)
+  expect(loadOf(control).shed).toBe(1000)
 })
 
 const inSession = request({ headers: { 'mcp-session-id': 's', 'content-length': '120' } })
@@ -190,12 +191,12 @@ test('a call that looked like a cancellation is judged like any other', async ()
   const { control } = make({ concurrency: 1, queue: 0 }, { hasSession })
   const first = admitted(control.admit(inSession))
   expect(await first.recheck(false)).toBeUndefined()
-  expect(control.load.running).toBe(1)
+  expect(loadOf(control).running).toBe(1)
   const second = admitted(control.admit(inSession))
   expect(reasonOf(await second.recheck(false))).toBe('overloaded')
   second.release()
   first.release()
-  expect(control.load.running).toBe(0)
+  expect(loadOf(control).running).toBe(0)
 })
 
 test('a request that is released while it waits for its slot keeps none', async () => {
@@ -206,7 +207,7 @@ test('a request that is released while it waits for its slot keeps none', async 
   second.release()
   first.release()
   await rechecked
-  expect(control.load.running).toBe(0)
+  expect(loadOf(control).running).toBe(0)
 })
 
 test.each([

@@ -91,7 +91,6 @@ export interface AdmissionControl {
   admitConnection(peer: string): (() => void) | undefined
   /** The values that metrics and the console show. */
   readonly gauges: readonly Gauge[]
-  readonly load: { readonly running: number; readonly waiting: number; readonly shed: number }
 }
 
 /** In bytes. A cancellation with an id of 256 characters and a reason is smaller. */
@@ -216,9 +215,6 @@ export function createAdmissionControl(
         read: () => shed,
       },
     ],
-    get load() {
-      return { running: slots.taken, waiting: slots.waiting, shed }
-    },
   }
 }
 

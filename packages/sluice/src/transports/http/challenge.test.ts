@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { Reason } from '../../core/error.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
+import { protectedResource } from '../../core/protected-resource.ts'
 import { challengeHeaders } from './challenge.ts'
-import { protectedResource } from './well-known.ts'
 
 const resource = protectedResource({
   resource: 'https://mcp.example/mcp',

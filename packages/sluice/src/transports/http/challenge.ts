@@ -6,10 +6,10 @@
  */
 
 import type { RpcError } from '../../core/error.ts'
+import type { ProtectedResource } from '../../core/protected-resource.ts'
+import { isScope } from '../../core/protected-resource.ts'
 import type { HttpHeaders } from './message.ts'
 import { noHeaders } from './message.ts'
-import type { ProtectedResource } from './well-known.ts'
-import { isScope } from './well-known.ts'
 
 /**
  * Returns the headers of a refusal. `resource` names the authorization server; without it the challenge is only

@@ -8,6 +8,7 @@
 
 import { RpcError } from '../../core/error.ts'
 import { frame, UnsafeMessage } from '../../core/frame.ts'
+import type { ProtectedResource } from '../../core/protected-resource.ts'
 import { hasOneWay, isOneWay, routeOf } from '../../protocol/classify.ts'
 import { featuresFor } from '../../protocol/dispatch.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
@@ -26,7 +27,6 @@ import type { HttpHeaders, HttpReply, HttpRequest } from './message.ts'
 import { jsonHeaders, noHeaders } from './message.ts'
 import type { PostContext, ResponseFactory } from './post-response.ts'
 import { PostResponse, statusFor } from './post-response.ts'
-import type { ProtectedResource } from './well-known.ts'
 
 /** The checks and limits of the HTTP endpoint. */
 export interface HttpOptions extends GuardOptions {
@@ -34,7 +34,7 @@ export interface HttpOptions extends GuardOptions {
   readonly admission?: CreateAdmissionControl
   /**
    * `protectedResource({ … })`: names the issuers of tokens for this server, in challenges and on the page for OAuth
-   * clients.
+   * clients. By default the address of the verifier `oauth`, if the server has one.
    */
   readonly resource?: ProtectedResource
   /**
@@ -85,9 +85,9 @@ export interface HttpEndpoint {
 const allow = 'GET, POST, DELETE'
 
 export function createEndpoint(server: TransportServer, options: HttpOptions = {}): HttpEndpoint {
-  const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, resource } = options
+  const { maxBodyBytes = 1024 * 1024, keepAliveMs = 15_000, resource = server.exposes } = options
   server.assertSafeToExpose()
-  const guard = createGuard(options)
+  const guard = createGuard(options, server.exposes?.host)
   const hasSession = (id: string): boolean => sessions?.has(id) ?? false
   const admissionControl = options.admission?.({ clock: server.clock, hasSession })
   if (admissionControl) server.gauges.push(...admissionControl.gauges)

@@ -9,8 +9,8 @@ import { isLoopback } from '../../core/loopback.ts'
 export interface GuardOptions {
   /**
    * The host names of this server, as in the Host header. `mcp.example.com` also accepts the port that the server
-   * listens on; write another port if a proxy has one. Loopback names on the server's port are always accepted. By
-   * default only they are, so that DNS rebinding cannot reach the server.
+   * listens on; write another port if a proxy has one. Loopback names on the server's port are always accepted, and
+   * so is the host of the `resource` of `oauth`. By default only they are, so that DNS rebinding cannot reach the server.
    */
   readonly hosts?: readonly string[]
   /**
@@ -30,18 +30,20 @@ export interface Guard {
   allows(origin: string): boolean
 }
 
-export function createGuard({ hosts, origins = [] }: GuardOptions): Guard {
-  const hostNames = hosts && new Set(hosts.map((host) => host.toLowerCase()))
+/** Creates the check. `publicHost` is accepted too: it is the host of the resource that the server's tokens name. */
+export function createGuard({ hosts, origins = [] }: GuardOptions, publicHost?: string): Guard {
+  const named = publicHost === undefined ? [] : [publicHost]
+  const hostNames = new Set([...(hosts ?? []), ...named].map((host) => host.toLowerCase()))
   const allowed = new Set(origins.map((origin) => origin.toLowerCase()))
   /** The last accepted request, because nearly every request repeats it. */
   const last: { host?: string; origin?: string | undefined; port?: number | undefined } = {}
 
   function isAllowedHost(host: string, port: number | undefined): boolean {
-    if (hostNames?.has(host)) return true
+    if (hostNames.has(host)) return true
     const [name, hostPort] = splitPort(host)
     // The edge does not know the port. There loopback is for development only, when "hosts" is not set.
-    if (port === undefined) return hostNames === undefined && isLoopback(name)
-    return hostPort === port && (isLoopback(name) || hostNames?.has(name) === true)
+    if (port === undefined) return hosts === undefined && isLoopback(name)
+    return hostPort === port && (isLoopback(name) || hostNames.has(name))
   }
   function refuseHost(host: string | undefined): RpcError {
     const quoted = host === undefined ? 'missing' : `"${host.slice(0, 128)}"`

@@ -65,7 +65,7 @@ export class PostResponse implements MessageContext {
     if (!session) reply.stopOnClose(this.stop)
     if (!accepts.events) return
     this.send = writeMessage
-    if (session?.connection.state.agreed?.revision === '2025-11-25') this.detach = () => this.#open().detach()
+    if (session?.primesStreams) this.detach = () => this.#open().detach()
     if (!accepts.json && isRequest(message)) this.#open()
   }
 

@@ -135,7 +135,7 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     node.listen(port, host, resolve)
   })
   const { port: bound } = node.address() as AddressInfo
-  const origin = `http://${reachableName(host, options.hosts)}:${bound}`
+  const origin = `http://${reachableName(host, options.hosts ?? (first.exposes && [first.exposes.host]))}:${bound}`
   let closing: Promise<void> | undefined
   async function end(): Promise<void> {
     ending = true

@@ -8,11 +8,12 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Via } from '../../core/call.ts'
 import { bugOf, RpcError } from '../../core/error.ts'
-import { frame, UnsafeMessage } from '../../core/frame.ts'
+import { frame } from '../../core/frame.ts'
 import { isDroppable, isOneWay, methodOf } from '../../protocol/classify.ts'
 import { connect } from '../../protocol/connect.ts'
 import type { TransportServer } from '../../protocol/server.ts'
 import { subscriptionEnded } from '../../protocol/subscriptions.ts'
+import { rejectText } from '../reject-text.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import { createLineQueue } from './line-queue.ts'
 import { createLineSplitter } from './line-splitter.ts'
@@ -135,9 +136,7 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     try {
       message = frame(line)
     } catch (thrown) {
-      const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
-      const refusal = server.reject(thrown, via, value)
-      closeLine(isOneWay(value) ? null : refusal)
+      closeLine(rejectText(server, via, thrown))
       return
     }
     // Messages that are answered at once or end running calls are never refused.

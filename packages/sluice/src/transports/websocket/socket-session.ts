@@ -5,12 +5,13 @@
  */
 
 import { RpcError } from '../../core/error.ts'
-import { frame, UnsafeMessage } from '../../core/frame.ts'
+import { frame } from '../../core/frame.ts'
 import { hasOneWay, isDroppable, isOneWay, methodOf } from '../../protocol/classify.ts'
 import { subscriptionEnded } from '../../protocol/subscriptions.ts'
 import type { Admission } from '../http/admission.ts'
 import type { EndpointContext } from '../http/endpoint.ts'
 import { admitOrThrow } from '../http/endpoint.ts'
+import { rejectText } from '../reject-text.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import type { PendingSocket } from './accept-upgrade.ts'
 
@@ -175,9 +176,8 @@ export function createSocketSession(
     try {
       message = frame(text)
     } catch (thrown) {
-      const value = thrown instanceof UnsafeMessage ? thrown.value : undefined
-      const refusal = server.reject(thrown, via, value)
-      if (!isOneWay(value)) sendText(refusal)
+      const refusal = rejectText(server, via, thrown)
+      if (refusal !== null) sendText(refusal)
       return
     }
     if (isOneWay(message)) await handleOneWay(message)

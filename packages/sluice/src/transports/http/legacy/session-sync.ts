@@ -8,6 +8,7 @@ import type { Clock } from '../../../core/clock.ts'
 import { RpcError } from '../../../core/error.ts'
 import type { SharedServices } from '../../../core/hub.ts'
 import type { Logger } from '../../../core/log.ts'
+import { withTimeout } from '../../../core/with-timeout.ts'
 
 /** What a notification is about. */
 export type Topic = 'record' | 'cancel' | 'answer' | 'stream' | 'taken' | 'mail'
@@ -111,12 +112,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     },
     async flush() {
       if (unsent.size === 0) return
-      let cancel = (): void => {}
-      const timedOut = new Promise<void>((resolve) => {
-        cancel = clock.after(flushMs, resolve)
-      })
-      await Promise.race([Promise.allSettled(unsent), timedOut])
-      cancel()
+      await withTimeout(Promise.allSettled(unsent), flushMs, clock).catch(() => {})
     },
     async close() {
       closed = true

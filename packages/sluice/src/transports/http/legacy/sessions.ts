@@ -14,6 +14,7 @@ import type { Id } from '../../../core/json.ts'
 import { networkOf } from '../../../core/peer.ts'
 import { sha256 } from '../../../core/sha256.ts'
 import { connect } from '../../../protocol/connect.ts'
+import { featuresOf } from '../../../protocol/revisions.ts'
 import type { TransportServer } from '../../../protocol/server.ts'
 import type { EventWriter } from '../events.ts'
 import type { ReplayStream } from './replay-stream.ts'
@@ -31,6 +32,8 @@ export interface Session {
   /** The network that the first message came from. */
   readonly network: string
   readonly connection: Connection
+  /** Whether streams begin with an event that the client can resume from. */
+  readonly primesStreams: boolean
   /** Opens a stream for one call. */
   openStream(call: Id | undefined): ReplayStream
   /**
@@ -250,11 +253,14 @@ class HttpSession implements Session {
         stream === standalone().id ? standalone().release() : this.#streams?.get(stream)?.release(),
     }
   }
+  get primesStreams(): boolean {
+    const { agreed } = this.connection.state
+    return agreed !== undefined && featuresOf(agreed.revision).primedStreams
+  }
   openStream(call: Id | undefined): ReplayStream {
     const id = randomId(6)
-    const primed = this.connection.state.agreed?.revision === '2025-11-25'
     this.#streams ??= this.#retained.forSession()
-    return this.#streams.open(id, primed, this.shared?.openLog(id, call))
+    return this.#streams.open(id, this.primesStreams, this.shared?.openLog(id, call))
   }
   async resume(open: () => EventWriter, eventId?: string): Promise<boolean> {
     const standalone = this.#standalone

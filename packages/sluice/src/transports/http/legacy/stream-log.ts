@@ -8,6 +8,7 @@
 import { RpcError, toWire } from '../../../core/error.ts'
 import type { Id } from '../../../core/json.ts'
 import type { Key, Store } from '../../../core/store.ts'
+import { pagesOf } from '../../../core/store.ts'
 import { errorText } from '../../../protocol/encode.ts'
 import type { EventWriter } from '../events.ts'
 import { toEvent } from '../events.ts'
@@ -101,15 +102,15 @@ export async function openStreamReader(
     writer.close()
   }
   async function readOn(): Promise<void> {
-    while (!closed && !writer.closed) {
-      const entries = await store.list(at, { limit: pageSize, after: [...at, toKeyPart(last)] })
+    if (closed || writer.closed) return
+    for await (const entries of pagesOf(store, at, pageSize, [...at, toKeyPart(last)])) {
       for (const { key, value } of entries) {
         const part = key.at(-1) ?? ''
         if (part === endMarker) return close()
         last = Number(part)
         writer.write(toEvent(value, `${stream}.${last}`))
       }
-      if (entries.length < pageSize) return
+      if (closed || writer.closed) return
     }
   }
   /**

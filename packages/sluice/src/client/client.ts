@@ -1,0 +1,266 @@
+/**
+ * The MCP client: one interface for all revisions. Results are returned as the server sent them, unknown members
+ * included, because a gateway must relay fields it does not know.
+ */
+
+import { systemClock } from '../core/clock.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { metaKeys } from '../protocol/revisions.ts'
+import { createResultCache } from './cache.ts'
+import { ServerError } from './errors.ts'
+import { mirrorHeaders } from './http/mirror.ts'
+import { entriesOf, pagesOf } from './lists.ts'
+import type { ServerAgreement } from './negotiate.ts'
+import { envelope, negotiate } from './negotiate.ts'
+import type { QuestionContext } from './questions.ts'
+import { answerQuestion, capabilitiesOf } from './questions.ts'
+import { needsNewAgreement } from './recover.ts'
+import { withRounds, withUrls } from './rounds.ts'
+import type { ServerQuestion } from './session.ts'
+import { createSession } from './session.ts'
+import type { Subscription, SubscriptionFilter, SubscriptionListener } from './subscriptions.ts'
+import { listen } from './subscriptions.ts'
+import { awaitTask, taskOf, tasksExtension } from './tasks.ts'
+import { createToolFacts, isToolCall } from './tool-facts.ts'
+import type { Transport } from './transport.ts'
+import type { CallToolOptions, Client, ClientOptions, RequestOptions } from './types.ts'
+
+/** Connects to a server: opens the transport and agrees on a revision. */
+export async function connect(transport: Transport, options: ClientOptions = {}): Promise<Client> {
+  const { clock = systemClock, timeoutMs = 60_000, probeMs = 5000, handlers = {}, revision, era, eras } = options
+  const clientInfo = options.clientInfo ?? { name: 'sluice', version: '0.1.0' }
+  const declared = withTasks(capabilitiesOf(handlers, options.capabilities), options.tasks === true)
+  const cache = createResultCache(clock)
+  const subscribers = new Set<SubscriptionListener>()
+  const facts = createToolFacts((problem) => options.onIgnored?.(problem))
+  const session = createSession(
+    transport,
+    {
+      notification(method, params) {
+        cache.notified(method)
+        for (const subscriber of [...subscribers]) subscriber.notification(method, params)
+        options.onNotification?.(method, params)
+      },
+      answer: (question, context) => answerQuestion(question, handlers, declared, context),
+      ignored: (problem) => options.onIgnored?.(problem),
+      closed: (error) => options.onClose?.(error),
+    },
+    clock,
+  )
+  const agree = (signal?: AbortSignal): Promise<ServerAgreement> =>
+    negotiate(session, transport, {
+      clientInfo,
+      capabilities: declared,
+      revision,
+      era,
+      eras,
+      timeoutMs,
+      probeMs,
+      signal,
+    })
+
+  await session.open()
+  let agreement: ServerAgreement
+  try {
+    agreement = await agree(options.signal)
+  } catch (thrown) {
+    await session.close()
+    throw thrown
+  }
+
+  let renewing: Promise<ServerAgreement> | undefined
+  /** One new agreement, however many requests found out that they need it. */
+  async function renew(old: ServerAgreement): Promise<void> {
+    if (agreement !== old) return
+    renewing ??= agree().finally(() => {
+      renewing = undefined
+    })
+    agreement = await renewing
+    cache.clear()
+  }
+
+  function answerer(
+    request: RequestOptions,
+    method: string,
+  ): (question: ServerQuestion, context?: QuestionContext) => Promise<Params> {
+    const capabilities = request.capabilities ?? (request.handlers ? capabilitiesOf(request.handlers) : declared)
+    return (question, context) =>
+      answerQuestion(
+        question,
+        request.handlers ?? handlers,
+        capabilities,
+        context ?? { signal: request.signal ?? new AbortController().signal, method },
+      )
+  }
+
+  /** One message, one answer: no rounds, no repetition. */
+  function send(method: string, params: Params, request: RequestOptions, capabilities: Params): Promise<Params> {
+    const id = session.nextId()
+    const isModern = agreement.era === 'modern'
+    const wantsMeta = isModern || request.onProgress !== undefined
+    const meta = {
+      ...(isObject(params['_meta']) && params['_meta']),
+      ...(isModern && envelope(clientInfo, capabilities)),
+      ...(isModern && request.logLevel !== undefined && { [metaKeys.logLevel]: request.logLevel }),
+      ...(request.onProgress && { progressToken: id }),
+    }
+    return session.ask(id, method, wantsMeta ? { ...params, _meta: meta } : params, {
+      signal: request.signal,
+      timeoutMs: request.timeoutMs ?? timeoutMs,
+      onProgress: request.onProgress,
+      onNotification: request.onNotification,
+      ...(isModern &&
+        transport.mirrorsHeaders && {
+          headers: mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : []),
+        }),
+      ...(!isModern && (request.handlers || request.capabilities) && { answer: answerer(request, method) }),
+    })
+  }
+
+  /** Repeats a request once if it certainly did not run: lost session, another era, unknown headers. */
+  async function sendSurely(
+    method: string,
+    params: Params,
+    request: RequestOptions,
+    capabilities: Params,
+  ): Promise<Params> {
+    const before = agreement
+    try {
+      return await send(method, params, request, capabilities)
+    } catch (thrown) {
+      if (thrown instanceof ServerError && thrown.code === headerMismatch && isToolCall(method, params)) {
+        for await (const page of pages('tools/list')) facts.learn(page['tools'])
+        if (facts.headersOf(params['name']).length === 0) throw thrown
+      } else if (needsNewAgreement(thrown, before)) {
+        await renew(before)
+        if (thrown instanceof ServerError && thrown.code !== unsupportedVersion && agreement.era === before.era)
+          throw thrown
+      } else throw thrown
+      return send(method, params, request, capabilities)
+    }
+  }
+
+  async function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Params> {
+    const kept = options.cached ? cache.get(method, params) : undefined
+    if (kept) return kept
+    const capabilities =
+      options.capabilities ?? (options.handlers ? withTasks(capabilitiesOf(options.handlers), false) : declared)
+    const ask = (next: Params): Promise<Params> => sendSurely(method, next, options, capabilities)
+    let result: Params
+    if (options.inputRequired === 'return') result = await ask(params)
+    else if (agreement.era === 'modern')
+      result = await withRounds(params, { ask, answer: answerer(options, method), clock, signal: options.signal })
+    else result = await withUrls(() => ask(params), answerer(options, method))
+    if (method === 'tools/list') facts.learn(result['tools'])
+    cache.set(method, params, result)
+    return result
+  }
+
+  const pages = (
+    method: string,
+    params: Params = {},
+    options: RequestOptions = {},
+  ): AsyncGenerator<Params, void, undefined> => pagesOf((next) => request(method, next, options), params)
+
+  async function* tools(options?: RequestOptions): AsyncGenerator<Params, void, undefined> {
+    const isMirrored = transport.mirrorsHeaders && agreement.era === 'modern'
+    for await (const tool of entriesOf(pages('tools/list', {}, options), 'tools'))
+      if (!isMirrored || facts.problemOf(tool['name']) === undefined) yield tool
+  }
+
+  /** 2025-11-25: the client says that a call becomes a task, if server and tool allow it. */
+  function legacyTask(name: string): Params {
+    const { tasks } = agreement.capabilities
+    const { requests } = isObject(tasks) ? tasks : {}
+    const { tools } = isObject(requests) ? requests : {}
+    const isOffered = isObject(tools) && isObject(tools['call'])
+    return options.tasks === true && agreement.era === 'legacy' && isOffered && facts.supportsTask(name)
+      ? { task: {} }
+      : {}
+  }
+
+  async function callTool(name: string, args: Params = {}, options: CallToolOptions = {}): Promise<Params> {
+    const task = legacyTask(name)
+    const result = await request('tools/call', { name, arguments: args, ...task }, options)
+    const found = taskOf(result)
+    if (!found) return result
+    const { onProgress: _progress, ...rest } = options
+    const { signal: _signal, ...unsignalled } = rest
+    return awaitTask(found.task, found.legacy, {
+      ask: (method, params) => request(method, params, rest),
+      askAnyway: (method, params) => request(method, params, unsignalled),
+      answer: answerer(options, 'tools/call'),
+      onStatus: options.onTask,
+      signal: options.signal,
+      clock,
+    })
+  }
+
+  async function subscribe(filter: SubscriptionFilter, listener: SubscriptionListener): Promise<Subscription> {
+    const watching: SubscriptionListener = {
+      ...listener,
+      notification(method, params) {
+        cache.notified(method)
+        listener.notification(method, params)
+      },
+    }
+    if (agreement.era === 'modern')
+      return listen(filter, watching, {
+        clock,
+        listen: (notifications, signal, notification) =>
+          send(
+            'subscriptions/listen',
+            { notifications },
+            { signal, timeoutMs: Number.POSITIVE_INFINITY, onNotification: notification },
+            declared,
+          ),
+      })
+    subscribers.add(watching)
+    const uris = filter.resourceSubscriptions ?? []
+    for (const uri of uris) await request('resources/subscribe', { uri })
+    return {
+      accepted: { ...filter },
+      async close() {
+        subscribers.delete(watching)
+        for (const uri of uris) await request('resources/unsubscribe', { uri }).catch(() => undefined)
+      },
+    }
+  }
+
+  return {
+    get agreement() {
+      return agreement
+    },
+    request,
+    notify: (method, params = {}) =>
+      session.notify(
+        method,
+        agreement.era === 'modern'
+          ? {
+              ...params,
+              _meta: { ...(isObject(params['_meta']) && params['_meta']), ...envelope(clientInfo, declared) },
+            }
+          : params,
+      ),
+    callTool,
+    tools,
+    prompts: (options) => entriesOf(pages('prompts/list', {}, options), 'prompts'),
+    resources: (options) => entriesOf(pages('resources/list', {}, options), 'resources'),
+    resourceTemplates: (options) => entriesOf(pages('resources/templates/list', {}, options), 'resourceTemplates'),
+    pages,
+    subscribe,
+    close: () => session.close(),
+  }
+}
+
+const headerMismatch = -32020
+const unsupportedVersion = -32022
+
+const withTasks = (capabilities: Params, wanted: boolean): Params =>
+  wanted
+    ? {
+        ...capabilities,
+        extensions: { ...(isObject(capabilities['extensions']) && capabilities['extensions']), [tasksExtension]: {} },
+      }
+    : capabilities

@@ -1,0 +1,108 @@
+/** One HTTP request of a client with everything that applies to all of them: guard, credential, challenges, redirects. */
+
+import { ClientError } from '../errors.ts'
+import type { Authorization } from './authorization.ts'
+import { maxChallenges } from './authorization.ts'
+import { createHostGuard, type HostPolicy } from './hosts.ts'
+import type { HttpResponse, HttpSender, OutgoingRequest } from './sender.ts'
+import { fetchSender } from './sender.ts'
+
+/** A request that can be ended from outside, whichever attempt it is at. */
+export interface Flight {
+  aborted: boolean
+  abort?(): void
+}
+
+export interface Requester {
+  /** Resolves with a response that is neither a challenge that was met nor a redirect. */
+  send(request: OutgoingRequest, flight?: Flight): Promise<HttpResponse>
+  close(): void
+}
+
+export interface RequesterOptions extends HostPolicy {
+  readonly headers?: { readonly [name: string]: string }
+  readonly authorization?: Authorization
+  readonly sender?: HttpSender
+}
+
+const maxRedirects = 3
+
+export function createRequester(server: string, options: RequesterOptions): Requester {
+  const { headers = {}, authorization, sender = fetchSender() } = options
+  const guard = createHostGuard(server, options)
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const open = new Set<Flight>()
+
+  function attempt(request: OutgoingRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
+    if (flight.aborted) throw new ClientError('cancelled', 'Cancelled', { mayHaveRun: false })
+    const { response, abort } = sender({
+      ...request,
+      headers: { ...request.headers, ...own, ...(token !== undefined && { authorization: token }) },
+    })
+    flight.abort = abort
+    return response
+  }
+
+  async function send(request: OutgoingRequest, flight: Flight): Promise<HttpResponse> {
+    let target: OutgoingRequest = { ...request, mayBePrivate: guard.check(request.url) }
+    let challenges = 0
+    let redirects = 0
+    for (;;) {
+      const token = authorization ? await authorization.token() : undefined
+      const response = await attempt(target, flight, token)
+      const { status } = response
+      if (status === 401 || (status === 403 && response.header('www-authenticate') !== undefined)) {
+        const header = response.header('www-authenticate')
+        response.discard()
+        const isRepeated =
+          authorization !== undefined &&
+          challenges < maxChallenges &&
+          (await authorization.challenged({ status, header, attempt: challenges, refused: token }))
+        challenges++
+        if (!isRepeated) throw refusal(status, header)
+      } else if (status >= 300 && status < 400 && status !== 304) {
+        response.discard()
+        target = { ...target, url: redirected(target, response) }
+        if (++redirects > maxRedirects)
+          throw new ClientError('status', 'Too many redirects', { mayHaveRun: false, status })
+      } else return response
+    }
+  }
+
+  return {
+    async send(request, flight = { aborted: false }) {
+      open.add(flight)
+      try {
+        return await send(request, flight)
+      } finally {
+        open.delete(flight)
+      }
+    },
+    close() {
+      for (const flight of open) {
+        flight.aborted = true
+        flight.abort?.()
+      }
+    },
+  }
+}
+
+const refusal = (status: number, challenge: string | undefined): ClientError =>
+  new ClientError(
+    'unauthorized',
+    status === 401 ? 'The server asks for a credential (HTTP 401)' : 'The credential does not allow this (HTTP 403)',
+    { mayHaveRun: false, status, challenge },
+  )
+
+/** A redirect keeps scheme, host and port, and the method: otherwise credentials and arguments would leave with it. */
+function redirected({ url }: OutgoingRequest, response: HttpResponse): string {
+  const { status } = response
+  const location = response.header('location')
+  const next = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined
+  if (!next || next.origin !== new URL(url).origin || (status !== 307 && status !== 308))
+    throw new ClientError('refusedAddress', `The server redirects elsewhere (HTTP ${status}); not followed`, {
+      mayHaveRun: false,
+      status,
+    })
+  return next.href
+}

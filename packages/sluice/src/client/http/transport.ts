@@ -1,0 +1,234 @@
+/**
+ * Streamable HTTP, both eras: one POST per message, the answer as JSON or as a stream of events. A legacy session has a
+ * standalone stream besides, and streams that break are resumed where the server gave event ids.
+ *
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+
+import type { Clock } from '../../core/clock.ts'
+import { systemClock } from '../../core/clock.ts'
+import type { Id } from '../../core/json.ts'
+import { isLegacy } from '../../protocol/revisions.ts'
+import { ClientError } from '../errors.ts'
+import type { Message } from '../message.ts'
+import { defaultMaxMessageBytes, parseMessage, toMessage } from '../message.ts'
+import type { Receiver, Transport } from '../transport.ts'
+import type { Authorization } from './authorization.ts'
+import type { HostPolicy } from './hosts.ts'
+import { createRequester, type Flight } from './requester.ts'
+import type { HttpResponse, HttpSender } from './sender.ts'
+import { createStandaloneStreamReader } from './standalone-stream.ts'
+import { readStream, type StreamEnd } from './stream.ts'
+
+/** Options of the HTTP transports. */
+export interface HttpTransportOptions extends HostPolicy {
+  /** Sent with every request. */
+  readonly headers?: { readonly [name: string]: string }
+  /** Holds the credential: OAuth, or `bearer(token)`. */
+  readonly authorization?: Authorization
+  /** Sends the requests. By default `fetch`; `nodeSender()` of `sluice/client-node` is faster on Node. */
+  readonly sender?: HttpSender
+  /** The longest message that is read. */
+  readonly maxMessageBytes?: number
+  readonly clock?: Clock
+}
+
+const acceptBoth = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+/** Requests that change nothing. Calls of tools are not among them. */
+const repeatable = /^(initialize|ping)$|\/(discover|list|get|read|complete)$/
+const maxResumptions = 5
+const maxRetryMs = 30_000
+
+/** Returns a transport over Streamable HTTP to the server at `url`. */
+export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
+  const { maxMessageBytes = defaultMaxMessageBytes, clock = systemClock } = options
+  const server = String(url)
+  const requester = createRequester(server, options)
+  let receiver: Receiver | undefined
+  let session: string | undefined
+  let revision: string | undefined
+  let common: { readonly [name: string]: string } = {}
+  const flights = new Map<Id, Flight>()
+  const standalone = createStandaloneStreamReader({
+    request: (headers) => requester.send({ method: 'GET', url: server, headers: { ...common, ...headers } }),
+    message: (message) => receiver?.message(message),
+    ignored: (problem) => receiver?.ignored(problem),
+    maxMessageBytes,
+    clock,
+  })
+  function recompute(): void {
+    common = {
+      ...(session !== undefined && { 'mcp-session-id': session }),
+      ...(revision !== undefined && { 'mcp-protocol-version': revision }),
+    }
+  }
+
+  async function send(message: Message, headers?: { readonly [name: string]: string }): Promise<void> {
+    const id = message.method === undefined ? undefined : message.id
+    const flight: Flight = { aborted: false }
+    if (id !== undefined) flights.set(id, flight)
+    try {
+      const response = await requester.send(
+        {
+          method: 'POST',
+          url: server,
+          headers: { ...acceptBoth, ...common, ...headers },
+          body: JSON.stringify(message),
+          isRepeatable: message.method !== undefined && repeatable.test(message.method),
+        },
+        flight,
+      )
+      if (message.method === 'initialize' && response.status < 300) {
+        session = visibleAscii(response.header('mcp-session-id'))
+        recompute()
+      }
+      if (id === undefined) await acknowledge(response)
+      else await receive(response, id, flight)
+    } finally {
+      if (id !== undefined) flights.delete(id)
+    }
+  }
+
+  /** A notification or an answer was accepted, or not; a body is not expected. */
+  async function acknowledge(response: HttpResponse): Promise<void> {
+    if (response.status < 300) return response.discard()
+    await failWith(response)
+  }
+
+  async function receive(response: HttpResponse, id: Id, flight: Flight): Promise<void> {
+    const type = response.header('content-type') ?? ''
+    if (/^text\/event-stream\b/i.test(type) && response.status < 300) return follow(response, id, flight)
+    if (response.status === 404 && session !== undefined) {
+      response.discard()
+      throw new ClientError('session', 'The server no longer knows this session', { mayHaveRun: false, status: 404 })
+    }
+    if (!/^application\/(\S+\+)?json\b/i.test(type)) return failWith(response)
+    const text = await response.text(maxMessageBytes)
+    const refused = response.status >= 400
+    let message: Message
+    try {
+      message = text.startsWith('[') ? onlyAnswer(text, id) : parseMessage(text)
+    } catch (thrown) {
+      if (refused) throw statusError(response, text)
+      throw thrown
+    }
+    // A refusal may lack the id, since the server may not have read it. Its error still answers this request.
+    if (refused && message.error !== undefined && (message.id === undefined || message.id === null))
+      return receiver?.message({ jsonrpc: '2.0', id, error: message.error }, id, response.status)
+    if (message.id !== id) throw new ClientError('protocol', 'The server answered with the id of another request')
+    receiver?.message(message, id, refused ? response.status : undefined)
+  }
+
+  /** Reads the response stream of a request, and goes back for the rest of a legacy one that broke off. */
+  async function follow(first: HttpResponse, id: Id, flight: Flight): Promise<void> {
+    let response: HttpResponse = first
+    let lastEventId: string | undefined
+    for (let attempt = 0; ; attempt++) {
+      const deliver = (message: Message): boolean => {
+        const isResponse = message.method === undefined
+        if (isResponse && message.id !== id) receiver?.ignored('a response to another request on this stream')
+        else receiver?.message(message, id)
+        return isResponse && message.id === id
+      }
+      const end: StreamEnd = await readStream(response, { deliver, maxMessageBytes })
+      if (end.answered || flight.aborted) return
+      lastEventId = end.lastEventId ?? lastEventId
+      if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions)
+        throw new ClientError('closed', 'The response stream ended before the answer', { cause: end.error })
+      await new Promise<void>((resolve) => {
+        const cancelTimer = clock.after(Math.min(end.retryMs ?? 1000, maxRetryMs), resolve)
+        flight.abort = () => {
+          cancelTimer()
+          resolve()
+        }
+      })
+      if (flight.aborted) return
+      response = await requester.send(
+        {
+          method: 'GET',
+          url: server,
+          headers: { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId },
+        },
+        flight,
+      )
+      if (response.status >= 300) await failWith(response)
+    }
+  }
+
+  return {
+    server,
+    mirrorsHeaders: true,
+    open(to) {
+      receiver = to
+      return Promise.resolve()
+    },
+    send,
+    abort(id) {
+      const flight = flights.get(id)
+      if (!flight) return
+      flight.aborted = true
+      flight.abort?.()
+    },
+    agreed(next) {
+      revision = next
+      if (next === undefined) {
+        session = undefined
+        standalone.close()
+      }
+      recompute()
+    },
+    listen: () => standalone.open(),
+    async close() {
+      standalone.close()
+      for (const flight of flights.values()) {
+        flight.aborted = true
+        flight.abort?.()
+      }
+      const ended = session
+      session = undefined
+      if (ended !== undefined) await endSession(ended)
+      recompute()
+      requester.close()
+    },
+  }
+
+  /** The server may refuse to end sessions, or be unreachable: the session then expires by itself. */
+  async function endSession(ended: string): Promise<void> {
+    const headers = { ...common, 'mcp-session-id': ended }
+    const cancelled: Flight = { aborted: false }
+    const cancelTimer = clock.after(2000, () => cancelled.abort?.())
+    try {
+      const response = await requester.send({ method: 'DELETE', url: server, headers }, cancelled)
+      response.discard()
+    } catch {
+      // Nothing depends on it.
+    } finally {
+      cancelTimer()
+    }
+  }
+}
+
+/** 2025-03-26 allows an array of responses; one request has one answer in it. */
+function onlyAnswer(text: string, id: Id): Message {
+  const values: unknown = JSON.parse(text)
+  const found = (Array.isArray(values) ? values : []).map(toMessage).find((message) => message.id === id)
+  if (!found) throw new ClientError('protocol', 'The server answered without a response to this request')
+  return found
+}
+
+const visibleAscii = (value: string | undefined): string | undefined =>
+  value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined
+
+async function failWith(response: HttpResponse): Promise<never> {
+  throw statusError(response, await response.text(64 * 1024).catch(() => ''))
+}
+
+function statusError(response: HttpResponse, body: string): ClientError {
+  const { status } = response
+  const text = body.slice(0, 200).trim()
+  return new ClientError('status', `HTTP ${status}${text === '' ? '' : `: ${text}`}`, {
+    status,
+    // 4xx means that the request was refused; a 5xx may come from a server that has begun.
+    mayHaveRun: status >= 500 || status < 400,
+  })
+}

@@ -1,0 +1,238 @@
+/**
+ * Requests in flight on one transport: ids, deadlines, cancellation, progress, and the questions a server asks meanwhile.
+ * Every request ends exactly once, whatever the server sends.
+ */
+
+import type { Clock } from '../core/clock.ts'
+import type { Id, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { metaKeys } from '../protocol/revisions.ts'
+import { ClientError, toServerError } from './errors.ts'
+import type { Message } from './message.ts'
+import type { QuestionContext } from './questions.ts'
+import { UndeclaredQuestion } from './questions.ts'
+import type { Receiver, Transport } from './transport.ts'
+
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs: number
+  readonly headers?: { readonly [name: string]: string }
+  /** `initialize` cannot be cancelled. */
+  readonly cancellable?: boolean
+  onProgress?: ((progress: Params) => void) | undefined
+  /** Notifications on the request's own stream, or with its progress token. */
+  onNotification?: ((method: string, params: Params) => void) | undefined
+  /** Answers questions that belong to this request. */
+  answer?: ((question: ServerQuestion, context: QuestionContext) => Promise<Params>) | undefined
+}
+
+export interface ServerQuestion {
+  readonly method: string
+  readonly params: Params
+}
+
+export interface SessionListener {
+  /** Called for every notification that no request took. */
+  notification(method: string, params: Params, request: Id | undefined): void
+  /** Answers a question that belongs to no request in flight. */
+  answer(question: ServerQuestion, context: QuestionContext): Promise<Params>
+  ignored(problem: string): void
+  closed(error: ClientError): void
+}
+
+interface Pending extends AskOptions {
+  readonly method: string
+  settle(): void
+  resolve(result: Params): void
+  reject(error: Error): void
+}
+
+/** A server that asks without waiting for answers must not fill the memory. */
+const maxOpenQuestions = 64
+
+export interface ClientSession {
+  /** Returns the id for the next request. */
+  nextId(): number
+  /** Sends one request and resolves with its raw result. */
+  ask(id: Id, method: string, params: Params, options: AskOptions): Promise<Params>
+  notify(method: string, params: Params): Promise<void>
+  /** Says whether this side of the connection may be asked. Servers of 2026-07-28 must not. */
+  allowQuestions(allowed: boolean): void
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createSession(transport: Transport, listener: SessionListener, clock: Clock): ClientSession {
+  const pending = new Map<Id, Pending>()
+  const open = new Map<Id, AbortController>()
+  let questionsAllowed = false
+  let ids = 0
+  let generation = 0
+
+  function failAll(error: ClientError): void {
+    for (const request of [...pending.values()]) request.reject(error)
+    for (const controller of open.values()) controller.abort(error)
+    open.clear()
+  }
+
+  function respond(message: Message, on: Id | undefined, status: number | undefined): void {
+    const request = message.id === undefined || message.id === null ? undefined : pending.get(message.id)
+    if (!request || (on !== undefined && on !== message.id))
+      listener.ignored('a response that matches no pending request')
+    else if (message.error !== undefined) request.reject(toServerError(message.error, status))
+    else if (isObject(message.result)) request.resolve(message.result)
+    else request.reject(new ClientError('protocol', 'The server answered with a result that is not an object'))
+  }
+
+  function notified(method: string, params: Params, on: Id | undefined): void {
+    if (method === 'notifications/cancelled') withdrawn(params['requestId'] as Id)
+    const token = method === 'notifications/progress' ? params['progressToken'] : (on ?? subscriptionOf(params))
+    const request = token === undefined ? undefined : pending.get(token as Id)
+    try {
+      if (method === 'notifications/progress') request?.onProgress?.(params)
+      if (request?.onNotification) request.onNotification(method, params)
+      else listener.notification(method, params, on)
+    } catch {
+      listener.ignored(`a handler of ${method} threw`)
+    }
+  }
+
+  /** Before 2026-07-28 a server withdraws a question; from then on it ends a subscription. */
+  function withdrawn(id: Id): void {
+    if (questionsAllowed) {
+      open.get(id)?.abort(new ClientError('cancelled', 'The server cancelled its question'))
+      open.delete(id)
+      return
+    }
+    const request = pending.get(id)
+    if (request?.method === 'subscriptions/listen')
+      request.reject(new ClientError('closed', 'The server ended the subscription'))
+  }
+
+  /** A channel does not say which request a question belongs to: the oldest one that can answer. */
+  const askedBy = (on: Id | undefined): Pending | undefined =>
+    on === undefined ? [...pending.values()].find(({ answer }) => answer) : pending.get(on)
+
+  async function asked(id: Id, method: string, params: Params, on: Id | undefined): Promise<void> {
+    const born = generation
+    const controller = new AbortController()
+    let answer: Pick<Message, 'result' | 'error'>
+    try {
+      if (method === 'ping') answer = { result: {} }
+      else if (open.has(id)) answer = { error: { code: -32600, message: 'This id is in use' } }
+      else if (open.size >= maxOpenQuestions) answer = { error: { code: -32603, message: 'Too many open questions' } }
+      else {
+        open.set(id, controller)
+        const request = askedBy(on)
+        const context = { signal: controller.signal, method: request?.method }
+        answer = { result: await (request?.answer ?? listener.answer)({ method, params }, context) }
+        if (open.get(id) === controller) open.delete(id)
+      }
+    } catch (thrown) {
+      if (open.get(id) === controller) open.delete(id)
+      answer =
+        thrown instanceof UndeclaredQuestion
+          ? { error: { code: -32601, message: thrown.message } }
+          : // The handler's own words may hold secrets.
+            { error: { code: -32603, message: 'The client could not answer' } }
+    }
+    if (born === generation && !controller.signal.aborted) await transport.send({ jsonrpc: '2.0', id, ...answer })
+  }
+
+  const receiver: Receiver = {
+    message(message, on, status) {
+      const { id, method } = message
+      if (method === undefined) respond(message, on, status)
+      else if (id === undefined || id === null) notified(method, message.params ?? {}, on)
+      else if (!questionsAllowed) listener.ignored(`a request by the server (${method.slice(0, 64)})`)
+      else
+        asked(id, method, message.params ?? {}, on).catch(() => {
+          // The transport is closed, and the request that was asked about fails by itself.
+        })
+    },
+    ignored: (problem) => listener.ignored(problem),
+    closed(error) {
+      generation++
+      failAll(error)
+      listener.closed(error)
+    },
+  }
+
+  function ask(id: Id, method: string, params: Params, options: AskOptions): Promise<Params> {
+    const { signal, timeoutMs, cancellable = true, headers } = options
+    if (signal?.aborted) return Promise.reject(cancelled(false))
+    return new Promise<Params>((resolve, reject) => {
+      const cancelTimer = Number.isFinite(timeoutMs)
+        ? clock.after(timeoutMs, () => {
+            end(new ClientError('timeout', `The server did not answer ${method} within ${timeoutMs} ms`))
+          })
+        : () => {}
+      const abort = (): void => end(cancelled(true))
+      const settle = (): void => {
+        pending.delete(id)
+        cancelTimer()
+        signal?.removeEventListener('abort', abort)
+      }
+      function end(error: ClientError): void {
+        settle()
+        reject(error)
+        if (cancellable) cancel(id, error.reason)
+        transport.abort?.(id)
+      }
+      const request: Pending = {
+        ...options,
+        method,
+        settle,
+        resolve(result) {
+          settle()
+          resolve(result)
+        },
+        reject(error) {
+          settle()
+          reject(error)
+        },
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      pending.set(id, request)
+      transport.send({ jsonrpc: '2.0', id, method, params }, headers).then(
+        () => {
+          // Over HTTP the stream has ended, so no answer will come.
+          if (transport.abort && pending.get(id) === request)
+            request.reject(new ClientError('closed', 'The server ended the response without an answer'))
+        },
+        (thrown: unknown) => {
+          if (pending.get(id) === request)
+            request.reject(thrown instanceof Error ? thrown : new ClientError('closed', 'Not sent', { cause: thrown }))
+        },
+      )
+    })
+  }
+
+  /** 2026-07-28 over HTTP is cancelled by closing the stream; every other connection needs the notification. */
+  function cancel(requestId: Id, reason: string): void {
+    if (transport.abort && !questionsAllowed) return
+    transport
+      .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } })
+      .catch(() => listener.ignored('a cancellation could not be sent'))
+  }
+
+  return {
+    nextId: () => ++ids,
+    ask,
+    notify: (method, params) => transport.send({ jsonrpc: '2.0', method, params }),
+    allowQuestions(allowed) {
+      questionsAllowed = allowed
+    },
+    open: () => transport.open(receiver),
+    async close() {
+      generation++
+      failAll(new ClientError('closed', 'The client was closed'))
+      await transport.close()
+    },
+  }
+}
+
+/** On a channel the notifications of a subscription name it. */
+const subscriptionOf = ({ _meta: meta }: Params): unknown => (isObject(meta) ? meta[metaKeys.subscription] : undefined)
+
+const cancelled = (mayHaveRun: boolean): ClientError => new ClientError('cancelled', 'Cancelled', { mayHaveRun })

@@ -1,0 +1,85 @@
+/** The visible articles: found by name, listed and searched. Changed files are put and removed one at a time. */
+
+import type { Article } from './article.ts'
+import { byDate, compareCodeUnits, isVisible, keyOf } from './article.ts'
+import type { Index } from './index-file.ts'
+import { createSearch } from './search.ts'
+
+/** The visible articles: found by name, listed and searched. */
+export interface KnowledgeBase {
+  /** The subject of the articles, such as `ASDLC`. Models choose the tools by it. */
+  readonly title: string
+  /** In alphabetical order. */
+  readonly collections: readonly string[]
+  /** Newest first. */
+  readonly articles: readonly Article[]
+  /** Finds articles by `slug` or `collection/slug`. If several share a slug, the first collection's comes first. */
+  findByName(name: string): readonly Article[]
+  search(query: string): readonly Article[]
+  /** Returns articles that a misspelt name or query may have meant. */
+  suggest(query: string): readonly Article[]
+  /** Adds or replaces an article. Putting a hidden article removes the earlier, visible version. */
+  put(article: Article): void
+  remove(key: string): void
+  toIndex(): Index
+}
+
+/** Creates a knowledge base of these articles. `saved` is their search index, if it was built before. */
+export function createKnowledgeBase(title: string, all: Iterable<Article>, saved?: Index['search']): KnowledgeBase {
+  const byKey = new Map([...all].filter(isVisible).map((article) => [keyOf(article), article]))
+  const search = createSearch(byKey.values(), saved)
+  const toArticles = (keys: readonly string[]): readonly Article[] => keys.flatMap((key) => byKey.get(key) ?? [])
+  let sorted: ReturnType<typeof sortArticles> | undefined
+  const sortedArticles = (): ReturnType<typeof sortArticles> => {
+    sorted ??= sortArticles(byKey.values())
+    return sorted
+  }
+  function remove(key: string): void {
+    if (!byKey.delete(key)) return
+    search.remove(key)
+    sorted = undefined
+  }
+  return {
+    title,
+    get collections() {
+      return sortedArticles().collections
+    },
+    get articles() {
+      return sortedArticles().articles
+    },
+    findByName(name) {
+      const exact = byKey.get(name)
+      return exact ? [exact] : (sortedArticles().bySlug.get(name) ?? [])
+    },
+    search: (query) => toArticles(search.find(query)),
+    suggest: (query) => toArticles(search.suggest(query)),
+    put(article) {
+      remove(keyOf(article))
+      if (!isVisible(article)) return
+      byKey.set(keyOf(article), article)
+      search.add(article)
+      sorted = undefined
+    },
+    remove,
+    toIndex: () => ({
+      format: 'sluice-knowledge/1',
+      title,
+      articles: sortedArticles().articles,
+      search: search.save(),
+    }),
+  }
+}
+
+function sortArticles(unordered: Iterable<Article>): {
+  readonly articles: readonly Article[]
+  readonly collections: readonly string[]
+  readonly bySlug: ReadonlyMap<string, readonly Article[]>
+} {
+  const articles = [...unordered].sort(byDate)
+  const byCollection = [...articles].sort((a, b) => compareCodeUnits(keyOf(a), keyOf(b)))
+  return {
+    articles,
+    collections: [...new Set(byCollection.map(({ collection }) => collection))],
+    bySlug: Map.groupBy(byCollection, ({ slug }) => slug),
+  }
+}
