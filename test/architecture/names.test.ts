@@ -76,36 +76,6 @@ const retiredFiles: { readonly [folder: string]: readonly string[] } = {
   'servers/': ['desk', 'ground', 'tally', 'trouble'],
   'test/': ['gate', 'door', 'legs', 'shop', 'till', 'house', 'story', 'knocks', 'heaps', 'wander'],
 }
-/**
- * Names that are still to be replaced. Remove an entry when its name is gone; never add one.
- */
-const pending: readonly string[] = [
-  'packages/cli/src/client/http.ts: said',
-  'packages/cli/src/commands/audit.ts: said',
-  'packages/cli/src/commands/call.ts: said',
-  'packages/cli/src/commands/serve.ts: said',
-  'packages/cli/src/doctor/oauth.ts: ways',
-  'packages/cli/src/main.ts: stopping',
-  'packages/cli/src/program.ts: operating',
-  'packages/console/src/hooks.ts: hear',
-  'packages/sluice/src/approvals/arguments.ts: said',
-  'packages/sluice/src/approvals/decide.ts: said',
-  'packages/sluice/src/approvals/effect.ts: said',
-  'packages/sluice/src/approvals/grants.ts: said',
-  'packages/sluice/src/approvals/replies.ts: said',
-  'packages/sluice/src/approvals/respond.ts: said',
-  'packages/sluice/src/operate/console/handlers.ts: told',
-  'servers/knowledge/src/watch.ts: callOff',
-  'servers/lisp/src/image.ts: said',
-  'servers/lisp/src/swank.ts: hear',
-  'servers/lisp/src/swank.ts: told',
-  'servers/memory/src/embeddings/catch-up.ts: callOff',
-  'servers/memory/src/embeddings/request.ts: callOff',
-  'servers/memory/src/fuse.ts: told',
-  'servers/memory/src/open.ts: desk',
-  'servers/memory/src/sqlite/text-search.ts: told',
-  'servers/routes/src/answer.ts: said',
-]
 const retiredIn = (lists: typeof retiredNames, file: string): readonly string[] =>
   Object.entries(lists).flatMap(([folder, names]) => (file.startsWith(folder) ? names : []))
 
@@ -127,7 +97,7 @@ test('no declaration has a retired name', () => {
       .filter((name) => retiredIn(retiredNames, file).includes(name) || /^\w+Around$/.test(name))
       .map((name) => `${file}: ${name}`),
   )
-  expect(found.filter((place) => !pending.includes(place))).toEqual([])
+  expect(found).toEqual([])
 })
 
 test('no file has a retired name', () => {

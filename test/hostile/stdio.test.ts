@@ -124,7 +124,7 @@ describe('cancelling', () => {
 describe('stdout', () => {
   test('carries only the protocol, whatever tools do', async () => {
     const child = startChild('stdio-server.fixture.ts')
-    const transports = [
+    const writers = [
       ...[
         'console.log',
         'console.info',
@@ -155,16 +155,16 @@ describe('stdout', () => {
       ],
       ...['require, spawnSync', 'fork, as it is', 'fork, inherit', 'worker'],
     ]
-    for (const transport of transports) {
-      await child.send(callOf(transport, 'stray', { transport }))
-      expect(textOf(JSON.parse(await child.line())), transport).toBe(`did ${transport}`)
+    for (const writer of writers) {
+      await child.send(callOf(writer, 'stray', { writer }))
+      expect(textOf(JSON.parse(await child.line())), writer).toBe(`did ${writer}`)
     }
     child.process.stdin.end()
     const { code, stderr, left } = await child.exit
     expect(left).toEqual([])
     expect(code).toBe(0)
     // Nothing is lost: it is on stderr, for the operator.
-    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(transports.length)
+    expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(writers.length)
   })
 
   test.each(['inherit', 'by number', 'by stream', 'fork'])(

@@ -12,18 +12,18 @@ const { run } = await import('./program.ts')
 const { takeEnvironment } = await import('sluice/node')
 const { processTerminal } = await import('./output.ts')
 
-const stopping = new AbortController()
+const stopController = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
-    if (stopping.signal.aborted) process.exit(130)
-    stopping.abort()
+    if (stopController.signal.aborted) process.exit(130)
+    stopController.abort()
   })
 const terminal = processTerminal()
 process.exitCode = await run(process.argv.slice(2), {
   terminal,
   env: takeEnvironment(),
   cwd: process.cwd(),
-  signal: stopping.signal,
+  signal: stopController.signal,
 })
 // Exits once the output is read, even if handles are still open. A second Ctrl-C does not wait for that.
 await terminal.drained()

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { programIn } from './npm-packages.ts'
 
 export const runtimes = ['workerd', 'deno', 'bun'] as const
 export type RuntimeName = (typeof runtimes)[number]
@@ -80,8 +80,8 @@ const bindingOf = (object: string): string => `
     durableObjectStorage = (inMemory = void),
     bindings = [(name = "ONE", durableObjectNamespace = "${object}")],`
 
-const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
-  spawn(fileURLToPath(new URL(`../../../node_modules/.bin/${program}`, import.meta.url)), args, {
+const run = (program: RuntimeName, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess =>
+  spawn(programIn('runtimes', program), args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', ...env },
     detached: true,

@@ -16,7 +16,7 @@ const noisy = new URL('noisy-child.fixture.ts', import.meta.url).pathname
 const greedy = new URL('greedy-child.fixture.ts', import.meta.url).pathname
 
 /** Everything that writes to stdout by accident. */
-const ways: { readonly [way: string]: () => unknown } = {
+const writers: { readonly [writer: string]: () => unknown } = {
   'console.log': () => console.log('STRAY'),
   'console.info': () => console.info('STRAY'),
   'console.table': () => console.table([{ STRAY: 1 }]),
@@ -57,10 +57,10 @@ const server = defineServer({
     tool({
       name: 'stray',
       description: 'Writes to stdout',
-      input: z.object({ way: z.string() }),
-      async run({ way }) {
-        await ways[way]?.()
-        return `did ${way}`
+      input: z.object({ writer: z.string() }),
+      async run({ writer }) {
+        await writers[writer]?.()
+        return `did ${writer}`
       },
     }),
     tool({
