@@ -37,7 +37,7 @@ const documented: readonly (readonly [string, string, string, string])[] = [
   ['audit log, rate limits, tenants, idempotency keys', 'yes', 'no: hooks only', 'no'],
   [
     'state shared by several processes',
-    'Redis',
+    'Redis or PostgreSQL',
     'no: one process, or stateless',
     'stateless; notifications by your own bus',
   ],

@@ -115,8 +115,10 @@ export async function probeOAuth(folder: string): Promise<OAuthFindings> {
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] }
   const port = await freePort()
   const issuer = `http://127.0.0.1:${port}`
-  const issuing = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks))
+  const metadata = { issuer, jwks_uri: `${issuer}/jwks` }
+  const issuing = createServer((request, response) => {
+    const body = request.url === '/jwks' ? jwks : metadata
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   }).listen(port, '127.0.0.1')
   const resource = 'https://mcp.example.com/mcp'
   const token = (audience: string, scope: string): Promise<string> =>

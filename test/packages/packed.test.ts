@@ -68,7 +68,7 @@ async function eachClient(place: ServerLocation, then: (peer: OfficialClient) =>
 }
 
 describe('a package', () => {
-  test('has types, a README and the licence; has neither tests nor build records; is small', () => {
+  test('has types, a README and the licence; has no tests or build records; is small', () => {
     expect(packed.length).toBe(8)
     for (const { name, files, size } of packed) {
       const paths = files.map(({ path }) => path)

@@ -91,7 +91,6 @@ export async function fromModule(
 }
 
 export function definitionIn(exported: object): ServerDefinition | undefined {
-  // A tool has a name too, and package.json has both.
   const isDefinition = (value: unknown): value is ServerDefinition =>
     typeof value === 'object' &&
     value !== null &&
