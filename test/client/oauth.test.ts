@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, httpTransport } from 'sluice/client'
 import { createLoopbackRedirect } from 'sluice/client-node'
-import type { OAuthOptions, TextStore } from 'sluice/client-oauth'
+import type { ClientOAuthOptions, TextStore } from 'sluice/client-oauth'
 import { createOAuth, memoryTokens, sealedTokens } from 'sluice/client-oauth'
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
@@ -122,7 +122,7 @@ async function createWorld(): Promise<World> {
 async function authorize(page: string): Promise<string> {
   return (await fetch(page, { redirect: 'manual' })).headers.get('location') ?? ''
 }
-const signedIn = ({ url }: World, more: Partial<OAuthOptions> = {}): OAuthOptions => ({
+const signedIn = ({ url }: World, more: Partial<ClientOAuthOptions> = {}): ClientOAuthOptions => ({
   url,
   redirectUrl: 'http://127.0.0.1:1/callback',
   authorize,

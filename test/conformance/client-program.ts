@@ -5,7 +5,7 @@
 
 import { type Client, type ClientOptions, connect, httpTransport } from 'sluice/client'
 import { createNodeSender } from 'sluice/client-node'
-import { createOAuth, type OAuthOptions, type SigningKey } from 'sluice/client-oauth'
+import { createOAuth, type ClientOAuthOptions, type SigningKey } from 'sluice/client-oauth'
 
 type Params = { readonly [name: string]: unknown }
 type Act = (client: Client) => Promise<void>
@@ -24,7 +24,7 @@ async function authorize(page: string): Promise<string> {
   return new URL(location, page).href
 }
 
-async function oauthOptions(): Promise<OAuthOptions> {
+async function oauthOptions(): Promise<ClientOAuthOptions> {
   const client = { id: String(given['client_id']), secret: String(given['client_secret']) }
   const common = { url, sender: sender.send }
   if (scenario === 'auth/client-credentials-basic') return { ...common, grant: 'client_credentials', client }

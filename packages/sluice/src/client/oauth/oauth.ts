@@ -27,13 +27,13 @@ import {
 } from './grants.ts'
 import { joinScopes, scopeFor } from './scopes.ts'
 import { memoryTokens, type SavedSignIn } from './tokens.ts'
-import type { OAuth, OAuthOptions, SignIn } from './types.ts'
+import type { ClientOAuthOptions, OAuth, SignIn } from './types.ts'
 
 /** Tokens are renewed so long before they end: a request takes time, and clocks differ. */
 const marginMs = 30_000
 
 /** Creates the credentials for one server: `httpTransport(url, { authorization: createOAuth({ url, … }) })`. */
-export function createOAuth(options: OAuthOptions): OAuth {
+export function createOAuth(options: ClientOAuthOptions): OAuth {
   const { url, redirectUrl, clock = systemClock, tokens = memoryTokens(), grant = 'authorization_code' } = options
   const key = options.key ?? url
   const fetch = createOAuthFetch(options.sender ?? fetchSender(), createHostGuard(url, options), clock)
@@ -198,7 +198,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     return true
   }
 
-  const explained = async <Value>(work: Promise<Value>): Promise<Value> => {
+  const explainOAuthError = async <Value>(work: Promise<Value>): Promise<Value> => {
     try {
       return await work
     } catch (thrown) {
@@ -214,7 +214,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
       if (accessToken === undefined) return undefined
       if (refreshToken === undefined || expiresAt === undefined || expiresAt - marginMs > clock.now())
         return `Bearer ${accessToken}`
-      renewing ??= explained(discover(url, undefined, fetch).then(refresh)).finally(() => {
+      renewing ??= explainOAuthError(discover(url, undefined, fetch).then(refresh)).finally(() => {
         renewing = undefined
       })
       // A refusal here is not final: the server's answer to the old token decides.
@@ -224,13 +224,13 @@ export function createOAuth(options: OAuthOptions): OAuth {
     challenged(challenge) {
       if (saved?.accessToken !== undefined && challenge.refused !== `Bearer ${saved.accessToken}`)
         return Promise.resolve(true)
-      renewing ??= explained(renew(challenge)).finally(() => {
+      renewing ??= explainOAuthError(renew(challenge)).finally(() => {
         renewing = undefined
       })
       return renewing
     },
     begin: (from) =>
-      explained(
+      explainOAuthError(
         (async () => {
           const challenge = parseChallenge(from?.header)
           const found = await discover(url, challenge.resourceMetadata, fetch)
@@ -244,7 +244,9 @@ export function createOAuth(options: OAuthOptions): OAuth {
         })(),
       ),
     finish: (signIn, redirectedTo) =>
-      explained(discover(url, signIn.metadataUrl, fetch).then((found) => finishWith(found, signIn, redirectedTo))),
+      explainOAuthError(
+        discover(url, signIn.metadataUrl, fetch).then((found) => finishWith(found, signIn, redirectedTo)),
+      ),
     signOut: () => keep(undefined),
   }
 }

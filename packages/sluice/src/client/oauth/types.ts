@@ -10,7 +10,7 @@ import type { OAuthGrant } from './scopes.ts'
 import type { TokenStore } from './tokens.ts'
 
 /** Options of a sign-in. */
-export interface OAuthOptions extends HostPolicy {
+export interface ClientOAuthOptions extends HostPolicy {
   /** The address of the MCP server. */
   readonly url: string
   /** The address to which the authorization server sends the user back. */
