@@ -125,7 +125,7 @@ export function toCommandError(thrown: unknown, target: string): unknown {
   if (thrown.status !== 401) return new CommandError(thrown.message)
   const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
   return new CommandError(
-    `The server wants a credential. Give one with --token or SLUICE_TOKEN, or use --sign-in.${hint}`,
+    `The server requires a credential. Give one with --token or SLUICE_TOKEN, or use --sign-in.${hint}`,
   )
 }
 
