@@ -21,10 +21,10 @@ export interface Faulty {
 
 const isPostgres = process.env['FAULTY_STORE'] === 'postgres'
 
-/** How the store can fail here. A full disk ends PostgreSQL, which is the state `gone`. */
+/** How the store can fail here. A full disk ends PostgreSQL, which is the state `down`. */
 export const states: readonly string[] = isPostgres
-  ? ['gone', 'silent', 'read-only']
-  : ['gone', 'silent', 'full', 'read-only']
+  ? ['down', 'silent', 'read-only']
+  : ['down', 'silent', 'full', 'read-only']
 
 export const startFaulty = (): Promise<Faulty> => (isPostgres ? faultyPostgres() : faultyRedis())
 
@@ -39,7 +39,7 @@ async function faultyRedis(): Promise<Faulty> {
     open: (name) => redisStore({ url: server.url, prefix: name }),
     stop: () => server.stop(),
     faults: {
-      gone: { fail: () => server.kill(), mend: () => server.start() },
+      down: { fail: () => server.kill(), mend: () => server.start() },
       silent: { fail: () => server.pause(), mend: () => server.resume() },
       full: {
         fail: () => configure('CONFIG', 'SET', 'maxmemory', '1'),
@@ -66,7 +66,7 @@ async function faultyPostgres(): Promise<Faulty> {
     open: (name) => postgresStore({ url: server.url, schema: name }),
     stop: () => server.stop(),
     faults: {
-      gone: { fail: () => server.kill(), mend: () => server.start() },
+      down: { fail: () => server.kill(), mend: () => server.start() },
       silent: { fail: () => server.pause(), mend: () => server.resume() },
       'read-only': {
         fail: () => configure('ALTER SYSTEM SET default_transaction_read_only = on'),

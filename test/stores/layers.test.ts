@@ -27,8 +27,10 @@ afterAll(() => faulty?.stop())
 
 let mend: (() => unknown) | undefined
 async function fail(state: string): Promise<void> {
-  mend = faulty.faults[state]?.mend
-  await faulty.faults[state]?.fail()
+  const fault = faulty.faults[state]
+  if (!fault) throw new Error(`No fault is called ${state}`)
+  mend = fault.mend
+  await fault.fail()
 }
 async function recover(): Promise<void> {
   await mend?.()

@@ -119,5 +119,5 @@ test('a server that asks for a sign-in gets one, and the next call needs none', 
   expect(again).toMatchObject({ out: '[]\n', code: 0 })
   expect(new Set(paths)).toEqual(new Set(['/mcp']))
   const without = await sluice(cwd, ['call', `${origin()}/mcp`])
-  expect(without.err).toContain('wants a credential')
+  expect(without.err).toContain('requires a credential')
 })
