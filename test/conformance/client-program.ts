@@ -5,7 +5,7 @@
 
 import { type Client, type ClientOptions, connect, httpTransport } from 'sluice/client'
 import { createNodeSender } from 'sluice/client-node'
-import { createOAuth, type ClientOAuthOptions, type SigningKey } from 'sluice/client-oauth'
+import { type ClientOAuthOptions, createOAuth, type SigningKey } from 'sluice/client-oauth'
 
 type Params = { readonly [name: string]: unknown }
 type Act = (client: Client) => Promise<void>
