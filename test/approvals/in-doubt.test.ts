@@ -3,7 +3,7 @@
 import type { Tool } from 'sluice'
 import { memoryStore, RpcError, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
-import { fakeClock } from 'sluice/testing'
+import { fakeClock, settle } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { createStop } from '../../packages/sluice/src/core/stop.ts'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
@@ -27,6 +27,8 @@ async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
   gone.call('pay').catch(expect.unreachable)
   await began.promise
   expect(await gone.approvals.get(id)).toMatchObject({ status: 'running' })
+  // It ends without a word: its lease runs out.
+  await gone.server.close()
   await clock.advance(60_000)
   const tools = (ran: unknown[]): Tool[] => [
     pay(async () => {
@@ -59,6 +61,30 @@ test('found to have run, it is done: whoever names it is told so, and another ca
   expect(await call('pay', { approval_request_id: id })).toMatchObject(conflict('done'))
   expect(requiredIn(await call('pay')).request_id).not.toBe(id)
   expect(ran).toEqual([])
+})
+
+test('a call that outlives its deadline is running: no operator can let it run a second time', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const store = memoryStore(clock)
+  const work = Promise.withResolvers<string>()
+  const ran: string[] = []
+  const slow = pay(() => {
+    ran.push('paid')
+    return work.promise
+  })
+  const first = await openApprovalsFixture({ runMs: 3_600_000 }, { store, clock, tools: () => [slow] })
+  const other = await openApprovalsFixture({ runMs: 3_600_000 }, { store, clock, tools: () => [slow] })
+  const { request_id: id } = requiredIn(await first.call('pay'))
+  await first.approvals.decide(id, { approved: true }, owner)
+  const late = first.call('pay')
+  await clock.advance(60_000)
+  expect(await late).toMatchObject({ result: { isError: true } })
+  await expect(other.approvals.resolve(id, 'did not run', operator)).rejects.toMatchObject({ reason: 'conflict' })
+  expect(await other.call('pay')).toMatchObject(conflict('in flight'))
+  work.resolve('paid')
+  await settle()
+  expect(await other.call('pay', { approval_request_id: id })).toMatchObject({ result: { content: [{ text: 'paid' }] } })
+  expect(ran).toHaveLength(1)
 })
 
 test('only an operator of the tenant finds out, outside the protocol, and only what is in doubt', async () => {

@@ -201,14 +201,14 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       live: VersionedState,
       named: boolean,
     ): Promise<TicketOutcome | undefined> {
-      const claim = await claimOf(serverStore, proposal, clock)
+      const claim = await claimOf(serverStore, proposal)
       if (claim.state === 'started') {
         if (!claim.inDoubt) return { answer: await run(call, proposal) }
         if (live.state.status !== 'approved') return replaySettled(call, claim.settled)
         // Whoever claimed it died before it was spent, so nothing ran: the ticket's state comes right before the work.
         const { id, tenant, caller } = proposal
         const name = { ticket: id }
-        await resolveInDoubt(serverStore, clock, { tenant, subject: caller.subject, name }, 'did not run')
+        await resolveInDoubt(serverStore, { tenant, subject: caller.subject, name }, 'did not run')
         return 'again'
       }
       if (claim.state === 'done') {
@@ -316,7 +316,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
 
   /** Best effort: `once` has the truth, and whoever looks at the ticket reads it there. */
   async function recordCompletion(proposal: Proposal): Promise<void> {
-    const claim = await claimOf(serverStore, proposal, clock)
+    const claim = await claimOf(serverStore, proposal)
     if (claim.state !== 'done') return
     const live = await ticketStore.readState(proposal.id)
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return

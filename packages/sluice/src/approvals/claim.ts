@@ -1,8 +1,7 @@
 /** What became of a ticket that was spent: `once` keeps the record, and here it is read. */
 
-import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/idempotency-record.ts'
-import { outcomeOfRecord, parseIdempotencyRecord, recordKey } from '../core/idempotency-record.ts'
+import { isStillRunning, outcomeOfRecord, parseIdempotencyRecord, recordKey } from '../core/idempotency-record.ts'
 import type { Store } from '../core/store.ts'
 import type { Proposal } from './ticket.ts'
 
@@ -18,14 +17,14 @@ export type TicketClaim =
 export async function claimOf(
   own: Store,
   { id, tenant, caller }: Pick<Proposal, 'id' | 'tenant' | 'caller'>,
-  clock: Clock,
 ): Promise<TicketClaim> {
   const text = await own.get(recordKey(tenant, caller.subject, { ticket: id }))
   const kept = text === undefined ? undefined : parseIdempotencyRecord(text)
   if (!kept) return { state: 'none' }
   if (kept.state === 'free') return { state: 'free' }
-  const settled = outcomeOfRecord(kept, kept, clock.now())
-  if (kept.state === 'started') return { state: 'started', inDoubt: kept.until <= clock.now(), settled }
+  const isRunning = await isStillRunning(own, kept)
+  const settled = outcomeOfRecord(kept, kept, isRunning)
+  if (kept.state === 'started') return { state: 'started', inDoubt: !isRunning, settled }
   const failed = kept.failure !== undefined || kept.answer?.isError === true
   const status = kept.failure?.reason === 'approvalVoid' ? 'void' : failed ? 'failed' : 'done'
   return { state: 'done', status, settled }

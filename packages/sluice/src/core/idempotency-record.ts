@@ -4,10 +4,10 @@
  */
 
 import type { Result } from './answer.ts'
-import type { Clock } from './clock.ts'
 import type { Reason } from './error.ts'
 import type { Params } from './json.ts'
 import { isObject } from './json.ts'
+import { isProcessAlive } from './process-lease.ts'
 import type { Key, Store } from './store.ts'
 
 /** Tickets and clients' keys lie apart: a client that names a ticket's id must not meet its record. */
@@ -34,8 +34,8 @@ export interface RunFailure {
 }
 
 export type IdempotencyRecord =
-  /** Past `until` nobody can say whether it had its effect: whoever ran it is gone, or overdue. */
-  | ({ readonly state: 'started'; readonly until: number; readonly reference: string } & KeyBinding)
+  /** A lease of `process`: once that process is gone, it is unknown whether the work had its effect. */
+  | ({ readonly state: 'started'; readonly process: string; readonly reference: string } & KeyBinding)
   /** Neither answer nor failure: it ran, and what came out was not kept. */
   | ({ readonly state: 'done'; readonly answer?: Result; readonly failure?: RunFailure } & KeyBinding)
   /** Claimed and given back before anything ran. */
@@ -51,14 +51,18 @@ export function parseIdempotencyRecord(text: string): IdempotencyRecord {
   return kept as IdempotencyRecord
 }
 
-/** What a call with the same key is told. */
+/** Whether the process that claimed the key is alive, and with it the call. `store` holds the record, too. */
+export const isStillRunning = async (store: Store, kept: IdempotencyRecord): Promise<boolean> =>
+  kept.state === 'started' && isProcessAlive(store, kept.process)
+
+/** What a call with the same key is told. `isRunning` tells whether the process of a started call is alive. */
 export function outcomeOfRecord(
   kept: Exclude<IdempotencyRecord, { state: 'free' }>,
   bound: KeyBinding,
-  now: number,
+  isRunning: boolean,
 ): RunOutcome {
   if (!isSameCall(kept, bound)) return keyReused
-  if (kept.state === 'started') return kept.until > now ? inFlight(kept.until - now) : inDoubt
+  if (kept.state === 'started') return isRunning ? inFlight : inDoubt
   if (kept.answer) return { answer: kept.answer }
   if (!kept.failure) return resultNotStored
   // Only where it ran did the log see what was thrown.
@@ -87,11 +91,11 @@ const resultNotStored: RunFailure = {
   message: 'The call under this idempotency key ran, but its result was not kept',
   data: { state: 'done' },
 }
-const inFlight = (leftMs: number): RunFailure => ({
+const inFlight: RunFailure = {
   reason: 'conflict',
   message: 'The call under this idempotency key is still running',
-  data: { state: 'in flight', retryAfterMs: Math.min(Math.max(1, leftMs), 1000) },
-})
+  data: { state: 'in flight', retryAfterMs: 1000 },
+}
 /** Its client gave up while it ran; who asks again did not, and must not be answered as if it had. */
 export const cancelledWhileRunning: RunFailure = {
   reason: 'conflict',
@@ -108,11 +112,10 @@ export interface InDoubtCall {
 
 /**
  * An operator found out what became of an interrupted call. `ran`: repeated calls learn so, and nothing runs again;
- * `did not run`: the next call with this key does. A call that may still be under way is left alone.
+ * `did not run`: the next call with this key does. A call whose process is alive is left alone.
  */
 export async function resolveInDoubt(
   store: Store,
-  clock: Clock,
   { tenant, subject, name, keepMs = dayMs }: InDoubtCall,
   verdict: 'ran' | 'did not run',
 ): Promise<'resolved' | 'in flight' | 'not in doubt'> {
@@ -120,7 +123,7 @@ export async function resolveInDoubt(
   const text = await store.get(place)
   const kept = text === undefined ? undefined : parseIdempotencyRecord(text)
   if (kept?.state !== 'started') return 'not in doubt'
-  if (kept.until > clock.now()) return 'in flight'
+  if (await isStillRunning(store, kept)) return 'in flight'
   const { tool, fingerprint } = kept
   const to: IdempotencyRecord = verdict === 'ran' ? { state: 'done', tool, fingerprint } : { state: 'free' }
   return (await store.swap(place, text, recordToText(to), keepMs)) ? 'resolved' : 'not in doubt'

@@ -1,6 +1,9 @@
 /**
  * Work under one key runs once. The key is the client's own or an approval's ticket; the record says started before the
  * work and done after it, so a crash in between leaves "started": in doubt, and never run again.
+ *
+ * The claim is a lease: it names the process that runs the work and holds for as long as that process is alive. A call
+ * that outlives its deadline is still running, not in doubt, so nothing lets it run a second time.
  */
 
 import type { Answer, Result } from '../core/answer.ts'
@@ -15,12 +18,15 @@ import {
   cancelledWhileRunning,
   dayMs,
   isSameCall,
+  isStillRunning,
   keyReused,
   outcomeOfRecord,
   parseIdempotencyRecord,
   recordToText,
 } from '../core/idempotency-record.ts'
 import type { Logger } from '../core/log.ts'
+import type { ProcessLease } from '../core/process-lease.ts'
+import { createProcessLease } from '../core/process-lease.ts'
 import type { Key, Store } from '../core/store.ts'
 import { hasIdempotencyKey, recordKeyOf } from './idempotency-key.ts'
 import type { ClaimReleaser } from './release-claim.ts'
@@ -37,6 +43,8 @@ export interface IdempotencyOptions {
   readonly maxRecord?: number
   /** Handed in by whoever closes it. */
   readonly releaser?: ClaimReleaser
+  /** The lease of this process, closed by the same owner. */
+  readonly lease?: ProcessLease
 }
 
 interface RunningCall {
@@ -47,7 +55,8 @@ interface RunningCall {
 
 export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Layer => {
   const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
-  const giveBack = options.releaser ?? createClaimReleaser(store, clock, keepMs)
+  const releaser = options.releaser ?? createClaimReleaser(store, clock, keepMs)
+  const lease = options.lease ?? createProcessLease(store, clock)
   const running = new Map<string, RunningCall>()
 
   return (next) => {
@@ -77,25 +86,29 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       if (call.stop.reason) return undefined
       // A ticket's claim outlives the ticket, whatever is said about keys: forgotten earlier, it could be spent again.
       const forMs = call.ticketId === undefined ? keepMs : Math.max(keepMs, dayMs)
-      const until = clock.now() + Math.min(call.target.policy.timeoutMs, forMs)
-      const started: IdempotencyRecord = { state: 'started', until, reference: reference(), ...bound }
+      const started: StartedRecord = { state: 'started', process: lease.id, reference: reference(), ...bound }
       const claim = recordToText(started)
+      let release = (): void => {}
       try {
+        // First: a claim of a process that is not known to be alive would be in doubt from the start.
+        release = await lease.hold()
         const kept = await claimed(place, claim, forMs)
         if (kept) {
+          release()
           call.facts['once'] = kept.state
-          return outcomeOfRecord(kept, bound, clock.now())
+          return outcomeOfRecord(kept, bound, await isStillRunning(store, kept))
         }
       } catch (thrown) {
+        release()
         logger.error({ event: 'onceStore', tool: bound.tool, ...causeFields(thrown) })
-        giveBack.schedule(place, claim)
+        releaser.schedule(place, claim)
         return {
           reason: 'storeUnavailable',
           message: 'Nothing was run: the state of this key cannot be read',
           data: {},
         }
       }
-      const write = (to: IdempotencyRecord): Promise<void> => record(place, claim, to, started, forMs)
+      const write = (to: IdempotencyRecord): Promise<void> => record({ place, claim, started, forMs, release }, to)
       if (call.stop.reason) {
         await write({ state: 'free' })
         return undefined
@@ -110,7 +123,10 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       try {
         const answer = await next(call)
         if (answer instanceof Prepared) throw new TypeError('A tool does not answer with a list')
-        return { answer: asComplete(JSON.parse(JSON.stringify(answer)) as Result) }
+        // Recorded, it would be the answer for good, and the work would never be finished.
+        if (answer.resultType === 'input_required')
+          throw new TypeError('A tool asks before it runs, by "ask": what ran under a key cannot be asked again')
+        return { answer: JSON.parse(JSON.stringify(answer)) as Result }
       } catch (thrown) {
         if (!(thrown instanceof RpcError)) {
           const message = `Tool execution failed: ${call.target.name}`
@@ -139,18 +155,15 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
     throw new Error('The record of a key changed five times while it was read')
   }
 
-  /** Only over our own claim: an operator may have decided meanwhile. What fails here stays in doubt; the caller is answered. */
-  async function record(
-    place: Key,
-    claim: string,
-    to: IdempotencyRecord,
-    { tool, reference }: KeyBinding & { reference: string },
-    forMs: number,
-  ): Promise<void> {
+  /** Replaces this call's claim only: an operator may have decided meanwhile. A write that fails is tried again later. */
+  async function record({ place, claim, started, forMs, release }: HeldClaim, to: IdempotencyRecord): Promise<void> {
+    const { tool, reference } = started
+    const text = recordToText(to)
+    const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
     try {
-      const text = recordToText(to)
-      const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
-      if (await store.swap(place, claim, small, forMs)) return
+      const isWritten = await store.swap(place, claim, small, forMs)
+      release()
+      if (isWritten) return
       logger.warn({
         event: 'onceNotRecorded',
         tool,
@@ -159,13 +172,21 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       })
     } catch (thrown) {
       logger.error({ event: 'onceNotRecorded', tool, reference, ...causeFields(thrown) })
+      releaser.scheduleOutcome(place, claim, small, forMs, release)
     }
   }
 }
 
-/** Only `ask` asks, before anything runs: a question that work passes on from elsewhere would make it run once more. */
-const asComplete = (answer: Result): Result =>
-  answer.resultType === undefined ? answer : { ...answer, resultType: 'complete' }
+type StartedRecord = Extract<IdempotencyRecord, { readonly state: 'started' }>
+
+/** A key that this process has claimed. `release` ends the lease. */
+interface HeldClaim {
+  readonly place: Key
+  readonly claim: string
+  readonly started: StartedRecord
+  readonly forMs: number
+  readonly release: () => void
+}
 
 /** Stores say `storeUnavailable` to the client; what the operator wants to know is why. */
 const causeFields = (thrown: unknown): Bug | undefined =>

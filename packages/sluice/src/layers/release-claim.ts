@@ -1,6 +1,9 @@
 /**
- * A claim whose write got no answer may stand in the store all the same, or get there later. Nothing ran under it, so it
- * is given back as soon as the store answers: left there, it would put work in doubt that never began.
+ * Writes of claims that the store did not answer, tried again in the background.
+ *
+ * A claim whose write got no answer may be in the store all the same, or get there later. Nothing ran under it, so it is
+ * released: otherwise work that never began would be in doubt. An outcome that could not be written is written later:
+ * otherwise the call would seem to run for as long as its process does.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -9,55 +12,63 @@ import { recordToText } from '../core/idempotency-record.ts'
 import type { Key, Store } from '../core/store.ts'
 
 export interface ClaimReleaser {
-  /** Nobody waits for it. */
+  /** Releases a claim under which nothing ran. */
   schedule(place: Key, claim: string): void
-  close(): void
+  /** Writes how the work under a claim ended, then calls `written`. */
+  scheduleOutcome(place: Key, claim: string, outcome: string, forMs: number, written: () => void): void
+  /** Tries outcomes a last time, then ends the timers. */
+  close(): Promise<void>
 }
 
 const freeRecord: IdempotencyRecord = { state: 'free' }
-/** The first wait; each is twice the one before, up to a minute. Together a quarter of an hour. */
+/** The first wait; each is twice the one before, up to a minute. */
 const firstDelayMs = 1_000
 const maxDelayMs = 60_000
+/** A quarter of an hour in all. A claim that is not released by then stays in doubt, which is the safe side. */
 const maxTries = 20
-/** While a store is away every call with a key comes by here: past so many, claims stay in doubt. */
+/** While the store is unavailable every call with a key is queued here. Beyond this many, claims stay in doubt. */
 const maxWaiting = 1_000
 
-export function createClaimReleaser(store: Store, clock: Clock, keepMs: number): ClaimReleaser {
-  const waiting = new Set<() => void>()
+/** Returns whether there is nothing left to do. Rejects if the store is unavailable. */
+type Attempt = () => Promise<boolean>
 
-  function after(ms: number, then: () => void): void {
-    const callOff = clock.after(ms, () => {
-      waiting.delete(callOff)
-      then()
+export function createClaimReleaser(store: Store, clock: Clock, keepMs: number): ClaimReleaser {
+  const waiting = new Map<() => void, Attempt | undefined>()
+
+  function schedule(attempt: Attempt, tries: number, lastTry: number, isOutcome: boolean): void {
+    const cancelTimer = clock.after(Math.min(firstDelayMs * 2 ** (tries - 1), maxDelayMs), () => {
+      waiting.delete(cancelTimer)
+      attempt()
+        .catch(() => false)
+        .then((isOver) => {
+          if (!isOver && tries < lastTry) schedule(attempt, tries + 1, lastTry, isOutcome)
+        })
+        .catch(() => {})
     })
-    waiting.add(callOff)
-  }
-  /** Whether there is nothing left to do. A claim that is not there yet may still be on its way. */
-  async function isOver(place: Key, claim: string): Promise<boolean> {
-    try {
-      if (await store.swap(place, claim, recordToText(freeRecord), keepMs)) return true
-      return (await store.get(place)) !== undefined
-    } catch {
-      return false
-    }
-  }
-  async function attempt(place: Key, claim: string, tries: number): Promise<void> {
-    if ((await isOver(place, claim)) || tries >= maxTries) return
-    schedule(Math.min(firstDelayMs * 2 ** tries, maxDelayMs), place, claim, tries + 1)
-  }
-  function schedule(ms: number, place: Key, claim: string, tries: number): void {
-    // A claim that cannot be given back stays in doubt, which is the safe side.
-    after(ms, () => {
-      attempt(place, claim, tries).catch(() => {})
-    })
+    waiting.set(cancelTimer, isOutcome ? attempt : undefined)
   }
   return {
     schedule(place, claim) {
-      if (waiting.size < maxWaiting) schedule(firstDelayMs, place, claim, 1)
+      if (waiting.size >= maxWaiting) return
+      // A claim that is not there yet may still be on its way.
+      const release = async (): Promise<boolean> =>
+        (await store.swap(place, claim, recordToText(freeRecord), keepMs)) || (await store.get(place)) !== undefined
+      schedule(release, 1, maxTries, false)
     },
-    close() {
-      for (const callOff of waiting) callOff()
+    scheduleOutcome(place, claim, outcome, forMs, written) {
+      async function write(): Promise<boolean> {
+        // False if an operator has decided meanwhile: that stands.
+        await store.swap(place, claim, outcome, forMs)
+        written()
+        return true
+      }
+      schedule(write, 1, Number.POSITIVE_INFINITY, true)
+    },
+    async close() {
+      const outcomes = [...waiting.values()].filter((attempt) => attempt !== undefined)
+      for (const cancelTimer of waiting.keys()) cancelTimer()
       waiting.clear()
+      await Promise.allSettled(outcomes.map((attempt) => attempt()))
     },
   }
 }
