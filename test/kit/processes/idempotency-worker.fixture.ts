@@ -24,7 +24,8 @@ async function elsewhere(key: string): Promise<void> {
   for (let turns = 1 + keys.indexOf(key) * 20; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
 }
 
-const files = sqliteStore(join(directory, 'store.db'))
+const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
+const files = sqliteStore(join(directory, 'store.db'), { clock })
 let swaps = 0
 const store: typeof files = {
   ...files,
@@ -59,7 +60,6 @@ const work: Handler = async ({ meta }) => {
   return { content: [{ type: 'text', text: `by ${process.pid}` }] }
 }
 
-const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
 const serve = pipeline(
   [idempotencyLayer(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
   work,
