@@ -15,6 +15,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'operate'],
   stores: ['core', 'stores'],
   approvals: ['core', 'approvals'],
+  'running-calls': ['core', 'running-calls'],
+  tasks: ['core', 'protocol', 'running-calls', 'tasks'],
   transports: ['core', 'protocol', 'transports'],
 }
 

@@ -117,14 +117,14 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         record(draft.tenant, 'grantUsed', { grant: grant.id, tool: draft.tool, digest: draft.digest })
         return { granted: call.ready && withEffectCheck(call.ready, draft.effect) }
       }
-      const named = ticket ?? (await ticketInState(call, seal))
+      const named = ticket ?? call.task?.ticket ?? (await ticketInState(call, seal))
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await ticketStore.findByBinding(draft))
         const outcome = id === undefined ? 'new' : await useTicket(call, id, current, named !== undefined)
         if (outcome === 'again') continue
         if (outcome !== 'new') return outcome
         if (named !== undefined) throw invalidTicket()
-        const made = await propose(draft, id)
+        const made = await propose(draft, id, call.task?.id)
         if (!made) continue
         call.facts['ticket'] = made.id
         return { answer: await replyApprovalRequired(call, made, current) }
@@ -270,7 +270,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       }
     }
 
-    async function propose(draft: TicketDraft, from: string | undefined): Promise<Proposal | undefined> {
+    async function propose(
+      draft: TicketDraft,
+      from: string | undefined,
+      task: string | undefined,
+    ): Promise<Proposal | undefined> {
       const id = crypto.randomUUID()
       const { tenant, caller } = draft
       const slot = await ticketStore.takeSlot(tenant, caller.subject, id, engine.maxPending)
@@ -283,6 +287,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         ...draft,
         id,
         slot,
+        ...(task !== undefined && { task }),
         createdAt: at,
         expiresAt: at + engine.times.decideMs,
         epoch,
@@ -300,6 +305,12 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     /** A quick human may decide while the call waits. */
     async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
       const { id } = proposal
+      if (call.task) {
+        call.facts['approval'] = 'required'
+        const decideMs = Math.max(0, proposal.expiresAt - (await time.now()).at)
+        const ticket = { id, url: engine.urlOf(id), decideMs, runMs: engine.times.runMs }
+        return call.task.approvalRequired(ticket, call.answers)
+      }
       if (waitMs > 0) {
         await waitForDecision(call, id, { desk: engine, clock, waitMs })
         if (call.stop.reason) throw call.stop.reason

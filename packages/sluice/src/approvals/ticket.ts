@@ -59,6 +59,8 @@ export interface Proposal {
   readonly epoch: string
   /** The last approved call of the same caller to the same tool. */
   readonly previous?: string
+  /** The task that waits for this ticket. */
+  readonly task?: string
   /** Which of the caller's places for undecided tickets it holds. */
   readonly slot: string
 }

@@ -2,7 +2,7 @@
 
 /** In the newest revision's words, without envelope fields; encoding projects it onto the caller's revision. */
 export interface Result {
-  readonly resultType?: 'complete' | 'input_required'
+  readonly resultType?: 'complete' | 'input_required' | 'task'
   readonly isError?: boolean
   readonly [key: string]: unknown
 }

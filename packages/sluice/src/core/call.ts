@@ -5,6 +5,7 @@
  */
 
 import type { Answer } from './answer.ts'
+import type { CallTask } from './call-task.ts'
 import type { Connection } from './connection.ts'
 import type { Id, Params } from './json.ts'
 import type { Logger } from './log.ts'
@@ -65,6 +66,8 @@ export interface Call {
   readonly answers: Params
   /** What this very work is spent under, set by an outer layer (an approval's ticket); `once` runs it once. */
   readonly ticketId?: string
+  /** Set by the tasks layer where the call may become a task. */
+  readonly task?: CallTask
   /** Never absent. Until a layer vouches for someone it is `anonymous`. */
   readonly caller: Caller
   readonly tenant: Tenant

@@ -27,7 +27,8 @@ export interface Contributions {
   readonly concurrency: Contribution
   readonly custom: Contribution
   readonly elicitation: ElicitationContribution
-  readonly approvals: Contribution
+  readonly tasks: TasksContribution
+  readonly approvals: ApprovalsContribution
   readonly idempotency: Contribution
   readonly console: Contribution
 }
@@ -124,6 +125,48 @@ export interface ElicitationContribution extends Contribution {
   legacyBridge(observers: readonly Observer[]): Layer
 }
 
+export interface ApprovalsContribution extends Contribution {
+  /** What tasks need to know of the tickets that they wait for. */
+  readonly tickets?: Tickets
+}
+
+export interface Tickets {
+  /** Whether a person has yet to decide. */
+  isPending(id: string): Promise<boolean>
+  /** The caller no longer wants what it asked for. */
+  withdraw(id: string, call: Call): Promise<void>
+}
+
+export interface TasksContribution extends Contribution {
+  /** Answers calls with tasks, inside the deadline of the request and outside everything that the work holds. */
+  createLayer?(server: TaskHost): Layer
+  /** Stands right before the work: here a call becomes a task. */
+  readonly startLayer?: Layer
+  /** Serves `taskIds` of `subscriptions/listen`. */
+  readonly subscriptions?: SubscriptionExtension
+}
+
+/** What the tasks layer needs of its server. */
+export interface TaskHost {
+  /** Wrap the run of a task, so that observers see how it ends. */
+  readonly observe: readonly Layer[]
+  readonly authorize: Layer
+  /** What a shutdown waits for, and stops. */
+  readonly running: Set<Stop>
+  /** Finds a tool as it is defined now. */
+  findTool(name: string, args: unknown): Target
+  readonly tickets: Tickets | undefined
+}
+
+/** Adds notifications to a subscription. Resolves with `undefined` if the client asks for none of them. */
+export type SubscriptionExtension = (call: Call) => Promise<ExtendedSubscription | undefined>
+export interface ExtendedSubscription {
+  /** What the acknowledgement lists. */
+  readonly acknowledged: Params
+  /** Called after the acknowledgement. Returns a function that ends it. */
+  start(notify: (method: string, params: Params) => void): () => void
+}
+
 /** The public address of a protected server, known from its verifier: hosts to accept and metadata to serve. */
 export interface ExposedResource {
   /** The canonical address of the endpoint, which is also the audience of its tokens. */
@@ -144,6 +187,8 @@ export interface ExtraMethod {
   readonly name: string
   /** Listed among the capabilities, such as `dev.sluice/approvals`. */
   readonly extension: string
+  /** Served on 2026-07-28 only. */
+  readonly modernOnly?: true
   /** Scopes that a caller needs; the error names them. */
   readonly scopes: readonly string[]
   run(call: Call): Promise<Answer>

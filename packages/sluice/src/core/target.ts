@@ -28,12 +28,22 @@ export interface Target {
   readonly entry?: object
   /** It has questions, so a server without `ask` cannot serve it. */
   readonly asks?: boolean
+  /** Whether a call may be answered with a task, and how long it is waited for first. Absent: never. */
+  readonly task?: TaskMode
   /** Arguments of the approval gate that stand among the tool's; it takes them out before anything is approved. */
   readonly approvalArguments?: ReservedArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
   readonly headers?: readonly HeaderParam[]
   /** Raw arguments in, work ready to run out: the parsed input lives in its closures, typed; nobody casts. */
   prepare(args: unknown): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues>
+}
+
+/** When a call of a tool becomes a task. */
+export interface TaskMode {
+  /** The tool cannot be served without a task. */
+  readonly always: boolean
+  /** How long the answer is waited for before the call becomes a task, in milliseconds. */
+  readonly afterMs: number
 }
 
 export interface HeaderParam {

@@ -10,7 +10,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtraMethod } from '../core/plugin.ts'
+import type { ExtraMethod, SubscriptionExtension } from '../core/plugin.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
@@ -59,6 +59,7 @@ export interface RegistryOptions {
   readonly errors: ErrorStyle
   /** What parts add to the protocol. */
   readonly methods?: readonly ExtraMethod[]
+  readonly subscriptions?: SubscriptionExtension | undefined
 }
 
 const openPolicy = policyOf({}, 'method', { readOnly: true })
@@ -76,7 +77,7 @@ const unknownTarget: Target = {
 
 export function compileRegistry(
   definition: ServerDefinition,
-  { hub, pageSize, errors, methods = [] }: RegistryOptions,
+  { hub, pageSize, errors, methods = [], subscriptions }: RegistryOptions,
 ): Registry {
   const { instructions, listTtlMs: ttlMs = 0 } = definition
   const info = serverInfo(definition)
@@ -110,9 +111,12 @@ export function compileRegistry(
     ...(definition.prompts && { prompts: { listChanged: true } }),
     ...(completable && features.completions && { completions: {} }),
     logging: {},
-    ...(methods.length > 0 && { [features.era === 'modern' ? 'extensions' : 'experimental']: extensions }),
+    ...extensions(features.era === 'modern'),
   })
-  const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
+  const extensions = (modern: boolean): Params => {
+    const listed = methods.filter(({ modernOnly }) => modern || !modernOnly).map(({ extension }) => [extension, {}])
+    return listed.length > 0 ? { [modern ? 'extensions' : 'experimental']: Object.fromEntries(listed) } : {}
+  }
   const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
 
   const byName = (targets: ReadonlyMap<string, Target>, what: string, needsArguments = false): Resolve =>
@@ -175,8 +179,16 @@ export function compileRegistry(
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
-  for (const { name, scopes, run } of methods)
-    shared.push(methodEntry(name, run, { ...openPolicy, scopes, listed: true, readOnly: false }))
+  const modernOnly: [string, Resolve][] = []
+  for (const method of methods)
+    (method.modernOnly ? modernOnly : shared).push(
+      methodEntry(method.name, method.run, {
+        ...openPolicy,
+        scopes: method.scopes,
+        listed: true,
+        readOnly: false,
+      }),
+    )
 
   const legacy = new Map<string, Resolve>([
     ...shared,
@@ -196,10 +208,11 @@ export function compileRegistry(
   }
   const modern = new Map<string, Resolve>([
     ...shared,
+    ...modernOnly,
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayHear),
+      createListen(hub, capabilities(revisions[modernRevision]), mayHear, subscriptions),
       streamPolicy,
     ),
   ])

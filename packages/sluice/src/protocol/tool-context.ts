@@ -1,8 +1,10 @@
 /** What a tool, resource or prompt works with while it runs: made innermost, from the call as the last layer left it. */
 
 import type { Call, Caller } from '../core/call.ts'
+import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
+import type { Question } from '../core/target.ts'
 import type { LogLevel } from './logging.ts'
 import { clientLog } from './logging.ts'
 import type { Answers, Asks } from './questions.ts'
@@ -18,6 +20,11 @@ export interface ToolContext<A extends Asks = Record<never, never>> {
   readonly store: Store
   /** Aborts when the client cancels or the deadline passes. Hand it on to whatever you wait for. */
   readonly signal: AbortSignal
+  /**
+   * Asks in the middle of the work. Only in a task: a call that is not one yet becomes one, and a client without tasks
+   * cannot be asked. Rejects if the person declines.
+   */
+  readonly ask: <B extends Asks>(questions: B) => Promise<Answers<B>>
   /** Reports progress to a client that asked for it. Values that do not grow are left out, as the protocol asks, and so is what is no number. */
   readonly progress: (done: number, total?: number, message?: string) => void
   /** A log message for the client. Sent where the client asked for that level; never put secrets in it. */
@@ -53,6 +60,9 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
     this.#progress ??= progressTo(this.call)
     return this.#progress
   }
+  get ask(): ToolContext<A>['ask'] {
+    return askInTask(this.call)
+  }
   get log(): ToolContext<A>['log'] {
     return clientLog(this.call)
   }
@@ -67,6 +77,15 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
 /** `ask` checked each answer against its question, so this is the one place where their types are asserted. */
 export const toolContextOf = <A extends Asks>(call: Call, given: Params): ToolContext<A> =>
   new CallToolContext<A>(call, given as unknown as Answers<A>)
+
+/** The questions that are there; each answer was checked by its question. */
+const askInTask =
+  ({ task }: Call): ToolContext['ask'] =>
+  async <B extends Asks>(questions: B) => {
+    if (!task) throw fail('This asks while it works, so it needs a client with tasks')
+    const asked = Object.entries(questions).filter((entry): entry is [string, Question] => entry[1] !== undefined)
+    return (await task.ask(Object.fromEntries(asked))) as Answers<B>
+  }
 
 function progressTo(call: Call): ToolContext['progress'] {
   const { progressToken } = call.meta

@@ -7,7 +7,7 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { ReservedArguments } from '../core/reserved-arguments.ts'
-import type { ArgumentIssues, Effect, Ready, Target } from '../core/target.ts'
+import type { ArgumentIssues, Effect, Ready, Target, TaskMode } from '../core/target.ts'
 import { assertSendable } from './assert-sendable.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { hasMeta, toWireBlock } from './content.ts'
@@ -84,6 +84,13 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
   readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
+  /**
+   * Whether a call may be answered with a task, which the client then polls: needs `tasks()` in "use". `auto`: if the work
+   * takes longer than `taskAfterMs` and the client knows tasks; `always`: other clients are refused. `never` by default.
+   */
+  readonly task?: 'never' | 'auto' | 'always'
+  /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
+  readonly taskAfterMs?: number
   /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
   readonly format?: Format
   /** What to ask first. Called on every round, in every revision; must change nothing. */
@@ -197,6 +204,7 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
+    ...taskOf(definition),
     ...(approvalArguments && { approvalArguments }),
     prepare(received) {
       const raw = approvalArguments ? approvalArguments.without(received) : received
@@ -217,6 +225,10 @@ export function tool<
       : ready(parsed.value as OutputOf<S>, toon)
   }
 }
+
+const taskOf = ({ task, taskAfterMs: afterMs = 2000 }: TaskOptions): { task?: TaskMode } =>
+  task && task !== 'never' ? { task: { always: task === 'always', afterMs } } : {}
+type TaskOptions = Pick<ToolDefinition<Schema, undefined, Asks>, 'task' | 'taskAfterMs'>
 
 const unexpectedArguments: ArgumentIssues = {
   issues: [{ code: 'UNEXPECTED_PARAMETER', message: 'This tool takes no arguments', hint: 'Pass {} as arguments.' }],
