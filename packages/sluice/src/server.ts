@@ -118,11 +118,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     slots.rateLimit?.layer,
     authorize,
     timeoutLayer(clock, stragglers, running),
-    slots.tasks?.createLayer?.({
-      ...{ observe: withoutUndefined([slots.tracing?.layer, observe]), authorize, running },
-      findTool: (name, args) => registry.resolve('tools/call', { name, arguments: args }, 'modern').target,
-      tickets: slots.approvals?.tickets,
-    }),
+    slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
     slots.concurrency?.layer,
     validateLayer,
     ...custom.map(({ layer }) => layer),

@@ -2,7 +2,7 @@
 
 import type { Answer } from './answer.ts'
 import type { Params } from './json.ts'
-import type { Questions } from './target.ts'
+import type { Question } from './target.ts'
 
 /** Set by the tasks layer on a call that may become a task, or that is the run of one. */
 export interface CallTask {
@@ -15,8 +15,9 @@ export interface CallTask {
   start(): Promise<void> | undefined
   /** Answers a call that needs an approval with a task that waits for the decision. `given`: the person's answers. */
   approvalRequired(ticket: AwaitedTicket, given: Params): Promise<Answer>
-  /** Asks in the middle of the work. Resolves when everything is answered. */
-  ask(questions: Questions): Promise<Params>
+  /** Asks in the middle of the work. Resolves when everything is answered, each answer as its question accepted it. */
+  // biome-ignore lint/suspicious/noExplicitAny: the types of the answers are known where the questions are written.
+  ask(questions: { readonly [name: string]: Question | undefined }): Promise<any>
 }
 
 /** A ticket that a person has yet to decide. */

@@ -7,6 +7,7 @@ import type { Answer } from './answer.ts'
 import type { Bus } from './bus.ts'
 import type { Call, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
+import type { Era } from './error.ts'
 import type { Params } from './json.ts'
 import type { Logger } from './log.ts'
 import type { Observer } from './observer.ts'
@@ -148,14 +149,14 @@ export interface TasksContribution extends Contribution {
 
 /** What the tasks layer needs of its server. */
 export interface TaskHost {
-  /** Wrap the run of a task, so that observers see how it ends. */
-  readonly observe: readonly Layer[]
+  readonly slots: { readonly tracing?: Contribution; readonly approvals?: ApprovalsContribution }
+  /** Shows observers how the run of a task ends. */
+  readonly observe: Layer
   readonly authorize: Layer
   /** What a shutdown waits for, and stops. */
   readonly running: Set<Stop>
-  /** Finds a tool as it is defined now. */
-  findTool(name: string, args: unknown): Target
-  readonly tickets: Tickets | undefined
+  /** Finds tools as they are defined now. */
+  registry(): { resolve(method: string, params: Params, era: Era): { readonly target: Target } }
 }
 
 /** Adds notifications to a subscription. Resolves with `undefined` if the client asks for none of them. */

@@ -28,8 +28,10 @@ export interface Target {
   readonly entry?: object
   /** It has questions, so a server without `ask` cannot serve it. */
   readonly asks?: boolean
-  /** Whether a call may be answered with a task, and how long it is waited for first. Absent: never. */
-  readonly task?: TaskMode
+  /** Whether a call may be answered with a task: never by default. */
+  readonly task?: TaskMode | undefined
+  /** How long the result is waited for before the call becomes a task, in milliseconds. */
+  readonly taskAfterMs?: number | undefined
   /** Arguments of the approval gate that stand among the tool's; it takes them out before anything is approved. */
   readonly approvalArguments?: ReservedArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
@@ -38,13 +40,8 @@ export interface Target {
   prepare(args: unknown): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues>
 }
 
-/** When a call of a tool becomes a task. */
-export interface TaskMode {
-  /** The tool cannot be served without a task. */
-  readonly always: boolean
-  /** How long the answer is waited for before the call becomes a task, in milliseconds. */
-  readonly afterMs: number
-}
+/** `auto`: if the work takes long and the client knows tasks. `always`: other clients are refused. */
+export type TaskMode = 'never' | 'auto' | 'always'
 
 export interface HeaderParam {
   /** `Mcp-Param-` and the name the schema gave, lower case. */

@@ -114,8 +114,9 @@ export function compileRegistry(
     ...extensions(features.era === 'modern'),
   })
   const extensions = (modern: boolean): Params => {
-    const listed = methods.filter(({ modernOnly }) => modern || !modernOnly).map(({ extension }) => [extension, {}])
-    return listed.length > 0 ? { [modern ? 'extensions' : 'experimental']: Object.fromEntries(listed) } : {}
+    const listed = methods.filter(({ modernOnly }) => modern || !modernOnly)
+    const members = Object.fromEntries(listed.map(({ extension }) => [extension, {}]))
+    return listed[0] ? { [modern ? 'extensions' : 'experimental']: members } : {}
   }
   const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
 
@@ -179,16 +180,8 @@ export function compileRegistry(
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
-  const modernOnly: [string, Resolve][] = []
-  for (const method of methods)
-    (method.modernOnly ? modernOnly : shared).push(
-      methodEntry(method.name, method.run, {
-        ...openPolicy,
-        scopes: method.scopes,
-        listed: true,
-        readOnly: false,
-      }),
-    )
+  for (const { name, scopes, run } of methods)
+    shared.push(methodEntry(name, run, { ...openPolicy, scopes, listed: true, readOnly: false }))
 
   const legacy = new Map<string, Resolve>([
     ...shared,
@@ -197,6 +190,7 @@ export function compileRegistry(
     methodEntry('ping', () => ({})),
     methodEntry('logging/setLevel', setLevel),
   ])
+  for (const { name, modernOnly } of methods) if (modernOnly) legacy.delete(name)
   if (definition.resources)
     legacy.set('resources/subscribe', subscribing).set(...methodEntry('resources/unsubscribe', unsubscribe))
   const discovered: Result = {
@@ -208,7 +202,6 @@ export function compileRegistry(
   }
   const modern = new Map<string, Resolve>([
     ...shared,
-    ...modernOnly,
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',

@@ -4,7 +4,6 @@ import type { Call, Caller } from '../core/call.ts'
 import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
-import type { Question } from '../core/target.ts'
 import type { LogLevel } from './logging.ts'
 import { clientLog } from './logging.ts'
 import type { Answers, Asks } from './questions.ts'
@@ -61,7 +60,7 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
     return this.#progress
   }
   get ask(): ToolContext<A>['ask'] {
-    return askInTask(this.call)
+    return this.call.task?.ask ?? refuseToAsk
   }
   get log(): ToolContext<A>['log'] {
     return clientLog(this.call)
@@ -78,14 +77,7 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
 export const toolContextOf = <A extends Asks>(call: Call, given: Params): ToolContext<A> =>
   new CallToolContext<A>(call, given as unknown as Answers<A>)
 
-/** The questions that are there; each answer was checked by its question. */
-const askInTask =
-  ({ task }: Call): ToolContext['ask'] =>
-  async <B extends Asks>(questions: B) => {
-    if (!task) throw fail('This asks while it works, so it needs a client with tasks')
-    const asked = Object.entries(questions).filter((entry): entry is [string, Question] => entry[1] !== undefined)
-    return (await task.ask(Object.fromEntries(asked))) as Answers<B>
-  }
+const refuseToAsk = (): Promise<never> => Promise.reject(fail('This tool asks while it works: use a client with tasks'))
 
 function progressTo(call: Call): ToolContext['progress'] {
   const { progressToken } = call.meta

@@ -88,7 +88,7 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
    * Whether a call may be answered with a task, which the client then polls: needs `tasks()` in "use". `auto`: if the work
    * takes longer than `taskAfterMs` and the client knows tasks; `always`: other clients are refused. `never` by default.
    */
-  readonly task?: 'never' | 'auto' | 'always'
+  readonly task?: TaskMode
   /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
   readonly taskAfterMs?: number
   /** Adds the argument `format: json | toon`, for the text of structured results. Pays for many uniform rows, see `format.ts`. */
@@ -204,7 +204,8 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
-    ...taskOf(definition),
+    task: definition.task,
+    taskAfterMs: definition.taskAfterMs,
     ...(approvalArguments && { approvalArguments }),
     prepare(received) {
       const raw = approvalArguments ? approvalArguments.without(received) : received
@@ -225,10 +226,6 @@ export function tool<
       : ready(parsed.value as OutputOf<S>, toon)
   }
 }
-
-const taskOf = ({ task, taskAfterMs: afterMs = 2000 }: TaskOptions): { task?: TaskMode } =>
-  task && task !== 'never' ? { task: { always: task === 'always', afterMs } } : {}
-type TaskOptions = Pick<ToolDefinition<Schema, undefined, Asks>, 'task' | 'taskAfterMs'>
 
 const unexpectedArguments: ArgumentIssues = {
   issues: [{ code: 'UNEXPECTED_PARAMETER', message: 'This tool takes no arguments', hint: 'Pass {} as arguments.' }],

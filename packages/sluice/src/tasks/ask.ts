@@ -3,7 +3,7 @@
 import type { Call } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import type { Question, Questions } from '../core/target.ts'
+import type { Question } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
 import type { AskedQuestion } from '../running-calls/record.ts'
 import { keyOf } from '../running-calls/transitions.ts'
@@ -13,12 +13,15 @@ export type AskRound = (questions: {
   readonly [name: string]: AskedQuestion
 }) => Promise<{ readonly round: number; readonly answers: Params }>
 
+/** A question that is asked only sometimes is `undefined` otherwise. */
+type MaybeQuestions = { readonly [name: string]: Question | undefined }
+
 /** An answer of the wrong shape is asked for again, under another key. */
 const maxRounds = 10
 
-export async function askAll(call: Call, questions: Questions, askRound: AskRound): Promise<Params> {
+export async function askAll(call: Call, questions: MaybeQuestions, askRound: AskRound): Promise<Params> {
   const given: { [name: string]: unknown } = {}
-  let open = Object.entries(questions)
+  let open = Object.entries(questions).filter((entry): entry is [string, Question] => entry[1] !== undefined)
   for (let rounds = 0; open.length > 0; rounds++) {
     if (rounds >= maxRounds) throw fail('The questions were not answered in a form that can be used.')
     refuseUnsupported(call, open)

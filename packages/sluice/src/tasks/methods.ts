@@ -38,7 +38,7 @@ const cancelTask: Serve = async (deps, call, { tenant, id, waits }) => {
   if (!written?.changed) return {}
   runs.announce(id)
   if (waits && written.call.process === undefined)
-    await host.tickets?.withdraw(waits.ticket, call).catch((thrown: unknown) => {
+    await host.slots.approvals?.tickets?.withdraw(waits.ticket, call).catch((thrown: unknown) => {
       // Decided meanwhile, or expired: no task is left that would run it.
       logger.info({ event: 'ticketNotWithdrawn', ticket: waits.ticket, task: id, ...bugOf(thrown) })
     })

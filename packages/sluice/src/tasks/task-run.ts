@@ -12,6 +12,7 @@ import { digest } from '../core/digest.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { createStop } from '../core/stop.ts'
+import type { Target } from '../core/target.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import type { Step } from '../running-calls/transitions.ts'
 import { ask as askStep, finish, keyOf, report, unclaim } from '../running-calls/transitions.ts'
@@ -28,6 +29,11 @@ export interface TaskRun {
   /** Hands in the work. Resolves with the answer to the request: the work's own, or a task. */
   follow(work: Promise<Answer>): Promise<Answer>
 }
+
+/** How long a call waits for its result before it becomes a task. */
+export const defaultAfterMs = 2_000
+
+export const isTaskTool = ({ task }: Target): boolean => task === 'auto' || task === 'always'
 
 /** How long a progress message waits for the next one. */
 const reportMs = 1_000
@@ -127,7 +133,7 @@ export function createTaskRun(
     const unwatch = runs.watch(id, wake)
     host.running.add(stop)
     // A tool that knows nothing of tasks keeps its own deadline. The work of others ends with the record.
-    const leftMs = target.task ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
+    const leftMs = isTaskTool(target) ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
     cancelDeadline = clock.after(leftMs, () => stop.stop(new RpcError('timeout', `Not done within ${leftMs} ms`)))
     async function concluded(): Promise<void> {
       const step = await observedEnd()
@@ -150,8 +156,10 @@ export function createTaskRun(
   /** Shows the run to the observers, and returns the step that ends its record. */
   async function observedEnd(): Promise<Step> {
     const { facts } = request
+    const { tracing } = host.slots
+    const observers = tracing?.layer ? [tracing.layer, host.observe] : [host.observe]
     try {
-      const answer = await pipeline(host.observe, () => settled.promise)({ ...request, stop, facts })
+      const answer = await pipeline(observers, () => settled.promise)({ ...request, stop, facts })
       return toStep(outcomeOfAnswer(answer))
     } catch (thrown) {
       const why = stop.reason ?? thrown
@@ -220,13 +228,13 @@ export function createTaskRun(
     id,
     ...(waiting?.record.waits && { answers: waiting.record.waits.answers, ticket: waiting.record.waits.ticket }),
     start() {
-      const mode = target.task
-      if (waiting || !mode) return undefined
-      if (mode.always) return become()
+      if (waiting || !isTaskTool(target)) return undefined
+      if (target.task === 'always') return become()
+      const { taskAfterMs = defaultAfterMs } = target
       const stayCall = (thrown: unknown): void =>
         logger.warn({ event: 'taskNotCreated', tool: target.name, ...causeOf(thrown) })
-      if (mode.afterMs === 0) return become().catch(stayCall)
-      cancelStart = clock.after(mode.afterMs, () => {
+      if (taskAfterMs === 0) return become().catch(stayCall)
+      cancelStart = clock.after(taskAfterMs, () => {
         become().catch(stayCall)
       })
       return undefined

@@ -6,7 +6,7 @@
 
 import type { Call, Handler, Layer } from '../core/call.ts'
 import type { InstalledTasks } from './deps.ts'
-import { createTaskRun } from './task-run.ts'
+import { createTaskRun, isTaskTool } from './task-run.ts'
 import { isDeclared, notDeclared } from './wire.ts'
 
 export const tasksLayer =
@@ -16,8 +16,8 @@ export const tasksLayer =
     return (call) => {
       const { target } = call
       if (target.kind !== 'tool') return next(call)
-      if (!isDeclared(call)) return target.task?.always ? Promise.reject(notDeclared()) : next(call)
-      return target.task || deps.host.tickets ? mayBecomeTask(call) : next(call)
+      if (!isDeclared(call)) return target.task === 'always' ? Promise.reject(notDeclared()) : next(call)
+      return isTaskTool(target) || deps.host.slots.approvals ? mayBecomeTask(call) : next(call)
     }
     function mayBecomeTask(call: Call): ReturnType<Handler> {
       const run = createTaskRun(deps, call)

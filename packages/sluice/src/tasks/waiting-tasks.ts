@@ -29,7 +29,8 @@ export async function advance(deps: InstalledTasks, call: Call, record: RunningC
   if (record.process !== undefined && record.process !== lease.id)
     return (await calls.isAbandoned(record)) ? endAbandoned(deps, record, record.process) : record
   if (!record.waits || runs.has(record.id)) return record
-  if (record.process === undefined && (await host.tickets?.isPending(record.waits.ticket))) return record
+  if (record.process === undefined && (await host.slots.approvals?.tickets?.isPending(record.waits.ticket)))
+    return record
   return claimAndRun(deps, call, record)
 }
 
@@ -87,7 +88,7 @@ function run(
   const args = waits?.args ?? {}
   const { transport, peer, connection } = call.via
   const { caller, tenant, credential } = call.facts
-  const { headers: _, ...target } = host.findTool(name, args)
+  const { headers: _, ...target } = host.registry().resolve('tools/call', { name, arguments: args }, 'modern').target
   const request: Call = {
     ...call,
     method: 'tools/call',
