@@ -19,6 +19,10 @@ const folders = {
     '@langchain/core': '1.2.12',
     '@langchain/langgraph': '1.4.15',
   },
+  tasks: {
+    '@modelcontextprotocol/ext-tasks': '0.2.2',
+    '@modelcontextprotocol/client': '2.4.0',
+  },
 } as const
 export type Folder = keyof typeof folders
 
@@ -58,8 +62,10 @@ export function installFolders(): void {
   }
 }
 
-/** Imports a package of a folder. The caller says what it uses of it. */
+/** Imports a package of a folder, or a file of one by its path. The caller says what it uses of it. */
 export async function importFrom<T>(name: Folder, specifier: string): Promise<T> {
+  if (specifier.startsWith('./'))
+    return (await import(pathToFileURL(join(installFolder(name), 'node_modules', specifier)).href)) as T
   const { resolve } = createRequire(join(installFolder(name), 'package.json'))
   return (await import(pathToFileURL(resolve(specifier)).href)) as T
 }
