@@ -83,7 +83,9 @@ test('a call that outlives its deadline is running: no operator can let it run a
   expect(await other.call('pay')).toMatchObject(conflict('in flight'))
   work.resolve('paid')
   await settle()
-  expect(await other.call('pay', { approval_request_id: id })).toMatchObject({ result: { content: [{ text: 'paid' }] } })
+  expect(await other.call('pay', { approval_request_id: id })).toMatchObject({
+    result: { content: [{ text: 'paid' }] },
+  })
   expect(ran).toHaveLength(1)
 })
 
