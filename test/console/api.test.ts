@@ -35,6 +35,16 @@ const decision = (
   owner.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
 
 describe('a ticket', () => {
+  test('says that a task waits for it', async () => {
+    const created = await fixture.callAsTask(agent, 'refund', { order: 'T-1' })
+    const { taskId } = created['result'] as { taskId: string }
+    expect(taskId).toEqual(expect.any(String))
+    const found = (await pendingOf()).find((ticket) => String(ticket['excerpt']).includes('"T-1"'))
+    const { body } = await owner.get(`api/tickets/${found?.['id']}`)
+    expect(body).toMatchObject({ status: 'pending', task: taskId })
+    await decision(body, false)
+  })
+
   test('shows who wants what, whole, and runs once it is approved', async () => {
     const ticket = await asked('A-1')
     expect(ticket).toMatchObject({

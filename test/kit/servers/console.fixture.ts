@@ -9,7 +9,7 @@ import { createAudit } from 'sluice/audit'
 import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
-import { elicitation, idempotency } from 'sluice/plugins'
+import { elicitation, idempotency, tasks } from 'sluice/plugins'
 import * as z from 'zod'
 
 /** Real time, which a test can leap over. */
@@ -102,6 +102,8 @@ export interface ConsoleFixture {
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
   /** A call of a tool with such a key; the result, or the error. */
   call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
+  /** The same by a client that knows tasks. */
+  callAsTask(secret: string, name: string, args: object): Promise<Record<string, unknown>>
   close(): Promise<void>
 }
 
@@ -145,6 +147,7 @@ export async function openConsoleFixture({
         tenants({ claim: 'tenants' }),
         rateLimit({ burst: 100_000, perSecond: 100_000 }),
         concurrency(),
+        tasks(),
         consoleApp.watch,
       ],
     })
@@ -158,32 +161,42 @@ export async function openConsoleFixture({
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret
     },
-    async call(secret, name, args, client = 'test', on = '') {
-      const message = {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: {
-          name,
-          arguments: args,
-          _meta: {
-            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities': {},
-            'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
-          },
-        },
-      }
-      const header = (wanted: string): string | undefined =>
-        wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
-      const answer = await (others.get(on) ?? server).handle(message, {
-        via: { transport: 'memory', peer: 'test', header },
-      })
-      return { ...answer }
-    },
+    call: (secret, name, args, client = 'test', on = '') => call(secret, name, args, {}, client, on),
+    callAsTask: (secret, name, args) =>
+      call(secret, name, args, { extensions: { 'io.modelcontextprotocol/tasks': {} } }, 'test', ''),
     async close() {
       await serving.close()
       for (const each of [server, ...others.values()]) await each.close()
     },
+  }
+  async function call(
+    secret: string,
+    name: string,
+    args: object,
+    capabilities: object,
+    client: string,
+    on: string,
+  ): Promise<Record<string, unknown>> {
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name,
+        arguments: args,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+          'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
+        },
+      },
+    }
+    const header = (wanted: string): string | undefined =>
+      wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
+    const answer = await (others.get(on) ?? server).handle(message, {
+      via: { transport: 'memory', peer: 'test', header },
+    })
+    return { ...answer }
   }
 }
 

@@ -90,6 +90,10 @@ export const schemas = {
       needed: { type: 'integer', description: 'So many different people must approve.' },
       of: { type: 'array', description: 'Only these may.', items: { type: 'string' } },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
+      task: {
+        type: 'string',
+        description: 'The task that waits for this ticket, and runs when its caller looks at it.',
+      },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
       mayDecide: { type: 'boolean', description: 'Whether you may, as far as can be told now.' },
