@@ -90,8 +90,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     if (!slots.elicitation) assertNoQuestions(from)
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
-    const subscriptions = slots.tasks?.subscriptions
-    return compileRegistry(defineServer(from), { hub, pageSize, errors, methods, subscriptions })
+    const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
+    return slots.tasks?.extendRegistry?.(made) ?? made
   }
   let current = definition
   let registry = compiled(definition)

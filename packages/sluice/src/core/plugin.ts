@@ -143,8 +143,14 @@ export interface TasksContribution extends Contribution {
   createLayer?(server: TaskHost): Layer
   /** Stands right before the work: here a call becomes a task. */
   readonly startLayer?: Layer
-  /** Serves `taskIds` of `subscriptions/listen`. */
-  readonly subscriptions?: SubscriptionExtension
+  /** Adds the methods and the capability of tasks, on 2026-07-28 only. */
+  extendRegistry?<R extends MethodRegistry>(registry: R): R
+}
+
+/** Finds what a message is aimed at. */
+export interface MethodRegistry {
+  resolve(method: string, params: Params, era: Era): { readonly target: Target; readonly args: unknown }
+  isRequest(method: string): boolean
 }
 
 /** What the tasks layer needs of its server. */
@@ -156,16 +162,7 @@ export interface TaskHost {
   /** What a shutdown waits for, and stops. */
   readonly running: Set<Stop>
   /** Finds tools as they are defined now. */
-  registry(): { resolve(method: string, params: Params, era: Era): { readonly target: Target } }
-}
-
-/** Adds notifications to a subscription. Resolves with `undefined` if the client asks for none of them. */
-export type SubscriptionExtension = (call: Call) => Promise<ExtendedSubscription | undefined>
-export interface ExtendedSubscription {
-  /** What the acknowledgement lists. */
-  readonly acknowledged: Params
-  /** Called after the acknowledgement. Returns a function that ends it. */
-  start(notify: (method: string, params: Params) => void): () => void
+  registry(): MethodRegistry
 }
 
 /** The public address of a protected server, known from its verifier: hosts to accept and metadata to serve. */
@@ -188,8 +185,6 @@ export interface ExtraMethod {
   readonly name: string
   /** Listed among the capabilities, such as `dev.sluice/approvals`. */
   readonly extension: string
-  /** Served on 2026-07-28 only. */
-  readonly modernOnly?: true
   /** Scopes that a caller needs; the error names them. */
   readonly scopes: readonly string[]
   run(call: Call): Promise<Answer>

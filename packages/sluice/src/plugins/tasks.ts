@@ -7,7 +7,8 @@ import type { Target } from '../core/target.ts'
 import { createRunningCallStore } from '../running-calls/running-call-store.ts'
 import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
 import { createEndings } from '../tasks/deps.ts'
-import { taskSubscriptions } from '../tasks/listen.ts'
+import { extendRegistry } from '../tasks/extend-registry.ts'
+import { taskSubscription } from '../tasks/listen.ts'
 import { createLocalRuns, pollMs } from '../tasks/local-runs.ts'
 import { taskMethods } from '../tasks/methods.ts'
 import { defaultAfterMs, isTaskTool } from '../tasks/task-run.ts'
@@ -65,8 +66,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
     return {
       createLayer: (host) => tasksLayer((next) => (installed = { ...deps, host, next })),
       startLayer,
-      methods: taskMethods(inServer),
-      subscriptions: taskSubscriptions(inServer),
+      extendRegistry: (registry) => extendRegistry(registry, taskMethods(inServer), taskSubscription(inServer)),
       accepts({ tools = [] }) {
         for (const tool of tools) assertTaskMode(tool)
       },

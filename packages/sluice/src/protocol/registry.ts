@@ -10,7 +10,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtraMethod, SubscriptionExtension } from '../core/plugin.ts'
+import type { ExtraMethod } from '../core/plugin.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
@@ -59,7 +59,6 @@ export interface RegistryOptions {
   readonly errors: ErrorStyle
   /** What parts add to the protocol. */
   readonly methods?: readonly ExtraMethod[]
-  readonly subscriptions?: SubscriptionExtension | undefined
 }
 
 const openPolicy = policyOf({}, 'method', { readOnly: true })
@@ -77,7 +76,7 @@ const unknownTarget: Target = {
 
 export function compileRegistry(
   definition: ServerDefinition,
-  { hub, pageSize, errors, methods = [], subscriptions }: RegistryOptions,
+  { hub, pageSize, errors, methods = [] }: RegistryOptions,
 ): Registry {
   const { instructions, listTtlMs: ttlMs = 0 } = definition
   const info = serverInfo(definition)
@@ -111,13 +110,9 @@ export function compileRegistry(
     ...(definition.prompts && { prompts: { listChanged: true } }),
     ...(completable && features.completions && { completions: {} }),
     logging: {},
-    ...extensions(features.era === 'modern'),
+    ...(methods.length > 0 && { [features.era === 'modern' ? 'extensions' : 'experimental']: extensions }),
   })
-  const extensions = (modern: boolean): Params => {
-    const listed = methods.filter(({ modernOnly }) => modern || !modernOnly)
-    const members = Object.fromEntries(listed.map(({ extension }) => [extension, {}]))
-    return listed[0] ? { [modern ? 'extensions' : 'experimental']: members } : {}
-  }
+  const extensions = Object.fromEntries(methods.map(({ extension }) => [extension, {}]))
   const completable = [...prompts.values(), ...templates].find(({ complete }) => Object.keys(complete).length > 0)
 
   const byName = (targets: ReadonlyMap<string, Target>, what: string, needsArguments = false): Resolve =>
@@ -190,7 +185,6 @@ export function compileRegistry(
     methodEntry('ping', () => ({})),
     methodEntry('logging/setLevel', setLevel),
   ])
-  for (const { name, modernOnly } of methods) if (modernOnly) legacy.delete(name)
   if (definition.resources)
     legacy.set('resources/subscribe', subscribing).set(...methodEntry('resources/unsubscribe', unsubscribe))
   const discovered: Result = {
@@ -205,7 +199,7 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayHear, subscriptions),
+      createListen(hub, capabilities(revisions[modernRevision]), mayHear),
       streamPolicy,
     ),
   ])

@@ -12,7 +12,6 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { SubscriptionExtension } from '../core/plugin.ts'
 import { idOf } from './classify.ts'
 import { metaKeys } from './revisions.ts'
 
@@ -84,7 +83,6 @@ export function createListen(
   hub: Hub,
   capabilities: Params,
   mayHear: (uri: string, call: Call) => boolean,
-  extend?: SubscriptionExtension,
 ): (call: Call) => Promise<Result> {
   let open = 0
   let kept = 0
@@ -95,13 +93,11 @@ export function createListen(
     const wanted = supported(parseFilter(call), capabilities, (uri) => mayHear(uri, call))
     if (open >= maxSubscriptions || kept + bytes > maxTotalBytes)
       throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
-    const extended = await extend?.(call)
     const joining = hub.ready()
     if (joining) await joining
     if (call.stop.reason) throw call.stop.reason
     const _meta = { [metaKeys.subscription]: call.id }
-    const notifications = { ...toParams(wanted), ...extended?.acknowledged }
-    call.notify('notifications/subscriptions/acknowledged', { notifications, _meta })
+    call.notify('notifications/subscriptions/acknowledged', { notifications: toParams(wanted), _meta })
     call.stayOpen?.()
     open++
     kept += bytes
@@ -110,11 +106,9 @@ export function createListen(
         open--
         kept -= bytes
         unsubscribe()
-        endExtended?.()
         forget()
         silence()
       }
-      const endExtended = extended?.start((method, params) => call.notify(method, { ...params, _meta }))
       const unsubscribe = hub.subscribe((event) => {
         const news = toNotification(event, wanted)
         if (news) call.notify(news.method, { ...news.params, _meta })

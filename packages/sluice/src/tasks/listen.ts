@@ -2,8 +2,8 @@
 
 import type { Call } from '../core/call.ts'
 import { invalidParams } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtendedSubscription, SubscriptionExtension } from '../core/plugin.ts'
 import type { InstalledTasks } from './deps.ts'
 import { advance, ownTask } from './waiting-tasks.ts'
 import { detailedTask, isDeclared, notDeclared } from './wire.ts'
@@ -11,11 +11,19 @@ import { detailedTask, isDeclared, notDeclared } from './wire.ts'
 /** A subscription looks at each of its tasks every 5 s. */
 const maxTasks = 100
 
-type Notify = Parameters<ExtendedSubscription['start']>[0]
+type Notify = (method: string, params: Params) => void
 
-export const taskSubscriptions =
-  (installed: () => InstalledTasks): SubscriptionExtension =>
-  async (call) => {
+/** What a subscription adds for tasks. */
+export interface TaskSubscription {
+  readonly taskIds: readonly string[]
+  /** Called after the acknowledgement. Returns a function that ends it. */
+  start(notify: Notify): () => void
+}
+
+/** Resolves with `undefined` if the client asks for no tasks. */
+export const taskSubscription =
+  (installed: () => InstalledTasks) =>
+  async (call: Call): Promise<TaskSubscription | undefined> => {
     const asked = call.params['notifications']
     const ids = isObject(asked) ? asked['taskIds'] : undefined
     if (ids === undefined) return undefined
@@ -27,7 +35,7 @@ export const taskSubscriptions =
     const found = await Promise.all([...new Set<string>(ids)].map((id) => ownTask(deps, call, id)))
     const taskIds = found.flatMap((record) => record?.id ?? [])
     return {
-      acknowledged: { taskIds },
+      taskIds,
       start(notify) {
         const ends = taskIds.map((id) => follow(deps, call, id, notify))
         return () => {

@@ -7,13 +7,13 @@ import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { bugOf, invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtraMethod } from '../core/plugin.ts'
 import { checkNameHeader } from '../protocol/modern/headers.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import { answer, cancel } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
+import type { TaskMethod } from './extend-registry.ts'
 import { advance, ownTask, unknownTask } from './waiting-tasks.ts'
-import { detailedTask, extension, isDeclared, notDeclared } from './wire.ts'
+import { detailedTask, isDeclared, notDeclared } from './wire.ts'
 
 type Serve = (deps: InstalledTasks, call: Call, record: RunningCall) => Promise<Answer>
 
@@ -45,9 +45,9 @@ const cancelTask: Serve = async (deps, call, { tenant, id, waits }) => {
   return {}
 }
 
-export function taskMethods(installed: () => InstalledTasks): readonly ExtraMethod[] {
-  const method = (name: string, serve: Serve): ExtraMethod => ({
-    ...{ name, extension, modernOnly: true, scopes: [] },
+export function taskMethods(installed: () => InstalledTasks): readonly TaskMethod[] {
+  const method = (name: string, serve: Serve): TaskMethod => ({
+    name,
     async run(call) {
       const { taskId } = call.params
       if (call.via.transport === 'http') checkNameHeader(call.via, 'taskId', taskId)
