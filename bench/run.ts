@@ -20,6 +20,7 @@ import { overload } from './sections/overload.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
+import { tasksSection } from './sections/tasks.ts'
 import { tokens } from './sections/tokens.ts'
 
 const sections: Record<string, () => Promise<Section>> = {
@@ -32,6 +33,7 @@ const sections: Record<string, () => Promise<Section>> = {
   bundle,
   documents,
   tokens,
+  tasks: tasksSection,
   servers,
 }
 

@@ -305,7 +305,8 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     /** A quick human may decide while the call waits. */
     async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
       const { id } = proposal
-      if (call.task) {
+      // A client that asks its own human needs the ticket's id, which a task does not name.
+      if (call.task && proposal.approver !== 'client') {
         call.facts['approval'] = 'required'
         const decideMs = Math.max(0, proposal.expiresAt - (await time.now()).at)
         const ticket = { id, url: engine.urlOf(id), decideMs, runMs: engine.times.runMs }

@@ -11,7 +11,6 @@ import { extendRegistry } from '../tasks/extend-registry.ts'
 import { taskSubscription } from '../tasks/listen.ts'
 import { createLocalRuns, pollMs } from '../tasks/local-runs.ts'
 import { taskMethods } from '../tasks/methods.ts'
-import { defaultAfterMs, isTaskTool } from '../tasks/task-run.ts'
 import { startLayer, tasksLayer } from '../tasks/tasks-layer.ts'
 
 /** How long tasks are kept, and how many may run. */
@@ -79,9 +78,6 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
   },
 })
 
-/** A call that is answered with a timeout before it can become a task would be neither. */
-function assertTaskMode(tool: Target): void {
-  const { name, taskAfterMs = defaultAfterMs, policy } = tool
-  if (isTaskTool(tool) && !(taskAfterMs >= 0 && taskAfterMs < policy.timeoutMs))
-    throw new TypeError(`tool "${name}": "taskAfterMs" must be at least 0 and less than "timeoutMs"`)
+function assertTaskMode({ name, taskAfterMs = 0 }: Target): void {
+  if (!(taskAfterMs >= 0)) throw new TypeError(`tool "${name}": "taskAfterMs" must be at least 0`)
 }

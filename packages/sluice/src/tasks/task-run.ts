@@ -31,7 +31,7 @@ export interface TaskRun {
 }
 
 /** How long a call waits for its result before it becomes a task. */
-export const defaultAfterMs = 2_000
+const defaultAfterMs = 2_000
 
 export const isTaskTool = ({ task }: Target): boolean => task === 'auto' || task === 'always'
 

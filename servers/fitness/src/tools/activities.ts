@@ -33,6 +33,7 @@ export function activityTools(ground: App): readonly Tool[] {
       }),
       ...readOnlyTool,
       format: toon,
+      task: 'auto',
       async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
         const log = await trainingLogFor(ground, work)
         if (provider === 'strava') {
@@ -168,6 +169,7 @@ export function activityTools(ground: App): readonly Tool[] {
       annotations: { idempotentHint: true, destructiveHint: false },
       listed: true,
       timeoutMs: 300_000,
+      task: 'auto',
       async run({ files }, work) {
         const log = await trainingLogFor(ground, work)
         const sources = files.map(({ name, content }) => ({
