@@ -41,7 +41,7 @@ interface LocalRunsOptions {
   readonly bus: Bus
   readonly clock: Clock
   readonly caps: TaskCaps
-  /** The store is in this process, so the bus reaches everybody there is. */
+  /** The store is in this process, so the bus reaches every process. */
   readonly inProcess: boolean
 }
 
