@@ -142,7 +142,7 @@ describe('a ticket', () => {
     await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
     own.call(caller, 'refund', { order: 'X' }).catch(expect.unreachable)
     await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
-    own.clock.advance(5 * 60_000)
+    own.endLease()
     expect((await person.get(at)).body['status']).toBe('in doubt')
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(200)
     expect((await person.get(at)).body['status']).not.toBe('in doubt')

@@ -98,6 +98,8 @@ export interface ConsoleFixture {
   readonly serving: ConsoleServing
   readonly server: Server
   readonly approvals: Approvals
+  /** As if the process had ended: its lease runs out, and is not renewed. */
+  endLease(): void
   /** The secret of a new caller's key. */
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
   /** A call of a tool with such a key; the result, or the error. */
@@ -123,7 +125,13 @@ export async function openConsoleFixture({
   ...options
 }: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
   const clock = adjustableClock()
-  const store = memoryStore(clock)
+  const memory = memoryStore(clock)
+  let hasLeases = true
+  const isLease = ([, , area]: readonly string[]): boolean => area === 'process'
+  const store: Store = {
+    ...memory,
+    set: async (key, value, ttlMs) => (hasLeases || !isLease(key) ? memory.set(key, value, ttlMs) : undefined),
+  }
   const keys = apiKeys(store, { clock })
   const audit = createAudit({ store, clock })
   const approvals = createApprovals({
@@ -160,6 +168,10 @@ export async function openConsoleFixture({
     async createAgentKey(subject = 'agent', tenants = ['acme']) {
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret
+    },
+    endLease() {
+      hasLeases = false
+      clock.advance(60_000)
     },
     call: (secret, name, args, client = 'test', on = '') => call(secret, name, args, {}, client, on),
     callAsTask: (secret, name, args) =>
