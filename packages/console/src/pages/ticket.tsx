@@ -117,6 +117,12 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
           <Expiry at={ticket.expiresAt} />
         </Fact>
       )}
+      {ticket.task !== undefined && (
+        <Fact name="Task">
+          {ticket.status === 'pending' ? 'Waits for this decision: ' : ''}
+          <code>{ticket.task}</code>
+        </Fact>
+      )}
       {ticket.needed > 1 && (
         <Fact name="Approvals">
           {ticket.decisions.filter(({ approved }) => approved).length} of {ticket.needed}

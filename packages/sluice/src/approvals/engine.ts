@@ -97,7 +97,7 @@ export function createApprovalEngine(
       return { status: unused, decisions }
     }
     if (status !== 'approved' && status !== 'running') return { status, decisions }
-    const claim = await claimOf(ofServer(proposal.server), proposal, clock)
+    const claim = await claimOf(ofServer(proposal.server), proposal)
     if (claim.state === 'done') return { status: claim.status, decisions }
     if (claim.state === 'started' && !claim.inDoubt) return { status: 'running', decisions }
     // Whatever became of a claim, it was not spent: the state comes right before the work.
@@ -135,7 +135,7 @@ export function createApprovalEngine(
   async function resolveClaim(proposal: Proposal, verdict: 'ran' | 'did not run'): Promise<void> {
     const { id, tenant, caller, server } = proposal
     const name = { ticket: id }
-    const found = await resolveInDoubt(ofServer(server), clock, { tenant, subject: caller.subject, name }, verdict)
+    const found = await resolveInDoubt(ofServer(server), { tenant, subject: caller.subject, name }, verdict)
     if (found === 'resolved') return
     const state = (await statusOf(proposal))?.status
     // The record of the run is gone, so the ticket alone says that it was begun.

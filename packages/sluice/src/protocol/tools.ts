@@ -7,7 +7,7 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { ReservedArguments } from '../core/reserved-arguments.ts'
-import type { ArgumentIssues, Effect, Ready, Target } from '../core/target.ts'
+import type { ArgumentIssues, Effect, Ready, Target, TaskMode } from '../core/target.ts'
 import { assertSendable } from './assert-sendable.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { hasMeta, toWireBlock } from './content.ts'
@@ -87,6 +87,14 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
   readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
+  /**
+   * Whether a call may be answered with a task, which the client then polls. Needs `tasks()` in `use`. `auto`: if the
+   * work takes longer than `taskAfterMs` and the client knows tasks. `always`: other clients are refused. `never` by
+   * default.
+   */
+  readonly task?: TaskMode
+  /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
+  readonly taskAfterMs?: number
   /**
    * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows, see
    * `format.ts`.
@@ -204,6 +212,8 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
+    task: definition.task,
+    taskAfterMs: definition.taskAfterMs,
     ...(approvalArguments && { approvalArguments }),
     prepare(received) {
       const raw = approvalArguments ? approvalArguments.without(received) : received

@@ -90,6 +90,10 @@ export const schemas = {
       needed: { type: 'integer', description: 'The number of different people who must approve.' },
       of: { type: 'array', description: 'Only these people may decide.', items: { type: 'string' } },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
+      task: {
+        type: 'string',
+        description: 'The task that waits for this ticket, and runs when its caller looks at it.',
+      },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
       mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },

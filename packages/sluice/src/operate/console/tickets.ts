@@ -184,6 +184,7 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     answers: view.answers,
     ...(view.of && { of: view.of }),
     decisions: view.decisions,
+    ...(view.task !== undefined && { task: view.task }),
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,
     mayDecide: canDecide(view, operator),
