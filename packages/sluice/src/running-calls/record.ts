@@ -28,7 +28,7 @@ export interface RunningCall {
   readonly questions: { readonly [key: string]: AskedQuestion }
   /** Answered, and not yet read by the process that asked. */
   readonly answers: Params
-  readonly outcome?: CallOutcome
+  readonly outcome?: RunningCallOutcome
 }
 
 /** A question as clients see it. */
@@ -46,7 +46,7 @@ export interface WaitingCall {
 }
 
 /** How the call ended. It never changes. */
-export type CallOutcome =
+export type RunningCallOutcome =
   | { readonly result: Result }
   | { readonly error: WireError }
   /** On request of its caller. */

@@ -1,7 +1,7 @@
 /** The steps of a running call, as functions of its record. Each returns `undefined` if it changes nothing. */
 
 import type { Params } from '../core/json.ts'
-import type { AskedQuestion, CallOutcome, RunningCall } from './record.ts'
+import type { AskedQuestion, RunningCall, RunningCallOutcome } from './record.ts'
 
 export type Step = (call: RunningCall, now: number) => RunningCall | undefined
 
@@ -59,7 +59,7 @@ export const report =
 
 /** The process writes how the work ended. */
 export const finish =
-  (process: string, outcome: CallOutcome, message?: string): Step =>
+  (process: string, outcome: RunningCallOutcome, message?: string): Step =>
   (call, now) =>
     isRunBy(call, process) ? ended(call, outcome, now, message) : undefined
 
@@ -68,12 +68,12 @@ export const cancel: Step = (call, now) => (call.outcome ? undefined : ended(cal
 
 /** Any process, once it has found that `process` is gone: it is unknown whether the work had its effect. */
 export const abandon =
-  (process: string, outcome: CallOutcome, message: string): Step =>
+  (process: string, outcome: RunningCallOutcome, message: string): Step =>
   (call, now) =>
     isRunBy(call, process) ? ended(call, outcome, now, message) : undefined
 
-function ended(call: RunningCall, outcome: CallOutcome, now: number, message?: string): RunningCall {
+function ended(call: RunningCall, outcome: RunningCallOutcome, now: number, message?: string): RunningCall {
   const { message: before, waits: _, ...rest } = call
-  const said = message ?? before
-  return { ...rest, questions: {}, answers: {}, outcome, changedAt: now, ...(said !== undefined && { message: said }) }
+  const text = message ?? before
+  return { ...rest, questions: {}, answers: {}, outcome, changedAt: now, ...(text !== undefined && { message: text }) }
 }

@@ -5,11 +5,11 @@ import { Prepared } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
 import { errorReply } from '../protocol/encode.ts'
 import { modernRevision, revisions } from '../protocol/revisions.ts'
-import type { CallOutcome } from '../running-calls/record.ts'
+import type { RunningCallOutcome } from '../running-calls/record.ts'
 
 /** An outcome, and a sentence for `statusMessage`. */
 export interface EndedWork {
-  readonly outcome: CallOutcome
+  readonly outcome: RunningCallOutcome
   readonly message?: string
 }
 

@@ -167,7 +167,7 @@ export function createTaskRun(
       return toStep(outcomeOfThrown(why, facts.reference ?? deps.newErrorId()))
     }
   }
-  const toStep = ({ outcome, message: said }: EndedWork): Step => finish(lease.id, outcome, said)
+  const toStep = ({ outcome, message }: EndedWork): Step => finish(lease.id, outcome, message)
 
   /** The task was acknowledged, so its end is written as soon as the store takes it. */
   async function write(step: Step, until: number): Promise<void> {
@@ -211,8 +211,9 @@ export function createTaskRun(
     return { round, answers: await answers }
   }
 
-  function reportProgress({ message: said, progress, total }: Params): void {
-    const text = typeof said === 'string' ? said : [progress, total].filter((part) => part !== undefined).join(' of ')
+  function reportProgress({ message, progress, total }: Params): void {
+    const text =
+      typeof message === 'string' ? message : [progress, total].filter((part) => part !== undefined).join(' of ')
     message = text.slice(0, maxMessage).toWellFormed()
     if (phase !== 'task') return
     cancelReport ??= clock.after(reportMs, () => {
