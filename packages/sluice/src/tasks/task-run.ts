@@ -211,9 +211,9 @@ export function createTaskRun(
     return { round, answers: await answers }
   }
 
-  function reportProgress({ message, progress, total }: Params): void {
+  function reportProgress({ message: sentence, progress, total }: Params): void {
     const text =
-      typeof message === 'string' ? message : [progress, total].filter((part) => part !== undefined).join(' of ')
+      typeof sentence === 'string' ? sentence : [progress, total].filter((part) => part !== undefined).join(' of ')
     message = text.slice(0, maxMessage).toWellFormed()
     if (phase !== 'task') return
     cancelReport ??= clock.after(reportMs, () => {
