@@ -43,13 +43,13 @@ export interface ApprovalEngine extends ApprovalsService {
   readonly maxPending: number
   readonly times: TicketTimes
   urlOf(id: string): string | undefined
-  /** Tells whoever watches. */
+  /** Notifies the watchers. */
   notifyChange(id: string, status: TicketStatus): void
-  /** What it acts on changed: nobody decides or runs it any more. False if its state is no longer `from`. */
+  /** Voids a ticket whose subject changed. Returns false if its state is no longer `from`. */
   voidTicket(proposal: Proposal, from: VersionedState): Promise<boolean>
-  /** Sees to it that people hear of a new ticket, also if this process dies now. */
+  /** Announces a new ticket to people, also if this process ends now. */
   announce(proposal: Proposal): Promise<void>
-  /** Rejects where the store is not fit for tickets: what it forgets could be spent again, or was approved for nothing. */
+  /** Rejects if the store is not durable enough for tickets. A forgotten ticket could be spent again. */
   ready(): Promise<void>
   close(): void
 }

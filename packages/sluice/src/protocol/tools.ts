@@ -176,20 +176,20 @@ export function tool<
   /** Makes the work of one call. The typed input lives in this closure. */
   function ready(value: OutputOf<S>, toon: boolean): Ready {
     return {
-      run: (call, answers) => run(value, call, answers, toon),
+      /** Returns without a promise if the tool does, because most tools answer at once. */
+      run(call, answers) {
+        try {
+          const returned: unknown = definition.run(value, toolContextOf<A>(call, answers))
+          if (output || isThenable(returned)) return settle(returned, call, toon)
+          return applyFormat(toResult(returned, call), toon)
+        } catch (thrown) {
+          throw crashed(thrown)
+        }
+      },
       ask: definition.ask && askWith((answers, call) => definition.ask?.(value, answers, call)),
       effect: effect && (async (call) => effect.call(definition, value, toolContextOf<A>(call, call.answers))),
       needsApproval:
         typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
-    }
-  }
-  /** Returns without a promise if the tool does, because most tools answer at once. */
-  function run(value: OutputOf<S>, call: Call, answers: Params, toon: boolean): Result | Promise<Result> {
-    try {
-      const returned: unknown = definition.run(value, toolContextOf<A>(call, answers))
-      return output || isThenable(returned) ? settle(returned, call, toon) : applyFormat(toResult(returned, call), toon)
-    } catch (thrown) {
-      throw crashed(thrown)
     }
   }
   async function settle(returned: unknown, call: Call, toon: boolean): Promise<Result> {
