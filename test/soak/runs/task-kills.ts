@@ -30,6 +30,7 @@ export const run: Soak = async ({ times, progress }) => {
         lives.push(...(await killTasksAt(place, kind, await taskPointsOf(place, kind), index * 10_000)))
       const { lost: more, ends } = await takeOverTasks(place, lives)
       lost.push(...more.map((each) => `${name}: ${each}`))
+      for (const each of more) progress(`task-kills: lost: ${each}`)
       count('kills', lives.length)
       for (const [end, ended] of Object.entries(ends)) count(end, ended)
       progress(`task-kills: ${name}, round ${round + 1}, ${lives.length} kills, ${lost.length} lost`)
