@@ -16,9 +16,10 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
   approvals: ['core', 'protocol', 'stores', 'approvals'],
-  plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'running-calls', 'tasks', 'plugins'],
-  'running-calls': ['core', 'running-calls'],
+  plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'running-calls', 'tasks', 'park', 'plugins'],
+  'running-calls': ['core', 'protocol', 'running-calls'],
   tasks: ['core', 'protocol', 'running-calls', 'tasks'],
+  park: ['core', 'layers', 'running-calls', 'park'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
   // The transports have the environment of child processes.

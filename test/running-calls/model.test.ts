@@ -36,7 +36,7 @@ test('of processes that claim a call at once one gets it, and it ends once, in e
     fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isCancelled) => {
       const clock = fakeClock(1_700_000_000_000)
       const store = memoryStore(clock)
-      const calls = createRunningCallStore(store, clock)
+      const calls = createRunningCallStore(store, clock, 'task')
       await calls.create({
         ...{ id: 'one', tenant: 'acme', subject: 'ann', tool: 'pay', definition: '', digest: '' },
         ...{ createdAt: clock.now(), changedAt: clock.now(), until: clock.now() + 60_000 },
@@ -46,7 +46,7 @@ test('of processes that claim a call at once one gets it, and it ends once, in e
       const outcomes: string[] = []
       const work = [1, 2, 3, 4].map(async (n) => {
         const own = scheduledStore(scheduler, store)
-        const mine = createRunningCallStore(own, clock)
+        const mine = createRunningCallStore(own, clock, 'task')
         const lease = createProcessLease(own, clock)
         const release = await lease.hold()
         if ((await mine.change('acme', 'one', claim(lease.id, 60_000)))?.changed) {
@@ -57,7 +57,7 @@ test('of processes that claim a call at once one gets it, and it ends once, in e
         }
         release()
       })
-      const other = createRunningCallStore(scheduledStore(scheduler, store), clock)
+      const other = createRunningCallStore(scheduledStore(scheduler, store), clock, 'task')
       const answering = other.change('acme', 'one', answer({ 'q.1': 'yes' }))
       const cancelling = isCancelled
         ? other.change('acme', 'one', cancel).then((ended) => ended?.changed && outcomes.push('cancelled'))

@@ -63,7 +63,7 @@ export async function play(world: TaskWorld, steps: readonly ScheduledStep[]): P
     const faulty = faultyStore(world.store)
     const { store } = faulty
     const process: Process = Object.assign(Object.create(faulty) as FaultyStore, {
-      calls: createRunningCallStore(store, clock),
+      calls: createRunningCallStore(store, clock, 'task'),
       lease: createProcessLease(store, clock),
     })
     everyone.push(process)

@@ -88,6 +88,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   }
   function compiled(from: ServerDefinition): Registry {
     if (!slots.elicitation) assertNoQuestions(from)
+    if (!slots.park) assertNoneAskWhileRunning(from)
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
@@ -122,6 +123,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     slots.concurrency?.layer,
     validateLayer,
     ...custom.map(({ layer }) => layer),
+    slots.park?.createLayer?.({ running }),
     slots.elicitation?.layer,
     slots.approvals?.layer ?? refuseWithoutApprovals,
     slots.tasks?.startLayer,
@@ -269,6 +271,11 @@ const pollMs = 20
 function assertNoQuestions({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
   const asking = [...tools, ...resources, ...prompts].find(({ asks }) => asks)
   if (asking) throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add elicitation() to "use"`)
+}
+
+function assertNoneAskWhileRunning({ tools = [] }: ServerDefinition): void {
+  const asking = tools.find(({ asksWhileRunning }) => asksWhileRunning)
+  if (asking) throw new TypeError(`tool "${asking.name}" asks while it runs: add park() to "use"`)
 }
 
 /** Resolves URIs after authentication, so that strangers cannot make the server compare them with templates. */

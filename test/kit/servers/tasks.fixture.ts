@@ -1,11 +1,10 @@
 /** Servers with tasks on one store, as several processes, and the tools that become tasks. */
 
-import type { Bus, Caller, Params, Plugin, Server, Store, Tool } from 'sluice'
+import type { Bus, Caller, Clock, Params, Plugin, Server, Store, Tool } from 'sluice'
 import { ask, authenticate, defineServer, fail, memoryStore, RpcError, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import type { TasksOptions } from 'sluice/plugins'
 import { log, tasks } from 'sluice/plugins'
-import type { FakeClock } from 'sluice/testing'
 import { fakeClock } from 'sluice/testing'
 import { z } from 'zod'
 
@@ -147,7 +146,7 @@ export interface SendOptions {
 export interface TasksFixtureOptions {
   readonly store?: Store
   readonly bus?: Bus
-  readonly clock?: FakeClock
+  readonly clock?: Clock
   readonly tools?: readonly Tool[]
   /** Further plugins, on the store as this process sees it. */
   readonly use?: (store: Store) => readonly Plugin[]

@@ -5,6 +5,7 @@
  */
 
 import type { Answer } from './answer.ts'
+import type { CallPark } from './call-park.ts'
 import type { CallTask } from './call-task.ts'
 import type { Connection } from './connection.ts'
 import type { Id, Params } from './json.ts'
@@ -80,6 +81,8 @@ export interface Call {
   readonly ticketId?: string
   /** Set by the tasks layer if the call may become a task. */
   readonly task?: CallTask
+  /** Set by the park layer if the work may ask while it runs. */
+  readonly park?: CallPark
   /** Never absent. It is `anonymous` until a layer authenticates the caller. */
   readonly caller: Caller
   readonly tenant: Tenant

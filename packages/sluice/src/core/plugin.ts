@@ -30,6 +30,7 @@ export interface Contributions {
   readonly custom: Contribution
   readonly elicitation: ElicitationContribution
   readonly tasks: TasksContribution
+  readonly park: ParkContribution
   readonly approvals: ApprovalsContribution
   readonly idempotency: Contribution
   readonly console: Contribution
@@ -150,6 +151,11 @@ export interface TasksContribution extends Contribution {
   extendRegistry?<R extends MethodRegistry>(registry: R): R
 }
 
+export interface ParkContribution extends Contribution {
+  /** Answers a request with the questions of its work. `running` has the calls that a shutdown waits for, and stops. */
+  createLayer?(server: { readonly running: Set<Stop> }): Layer
+}
+
 /** Finds the target of a message. */
 export interface MethodRegistry {
   resolve(method: string, params: Params, era: Era): { readonly target: Target; readonly args: unknown }
@@ -158,7 +164,11 @@ export interface MethodRegistry {
 
 /** What the tasks layer needs from its server. */
 export interface TaskHost {
-  readonly slots: { readonly tracing?: Contribution; readonly approvals?: ApprovalsContribution }
+  readonly slots: {
+    readonly tracing?: Contribution
+    readonly approvals?: ApprovalsContribution
+    readonly park?: ParkContribution
+  }
   /** Shows observers how the run of a task ends. */
   readonly observe: Layer
   readonly authorize: Layer

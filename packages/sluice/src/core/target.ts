@@ -31,6 +31,8 @@ export interface Target {
   readonly entry?: object
   /** Whether the tool asks questions. A server without `ask` cannot serve it. */
   readonly asks?: boolean
+  /** Whether the work may ask while it runs. A server without `park` cannot serve it. */
+  readonly asksWhileRunning?: boolean
   /** Whether a call may be answered with a task. `never` by default. */
   readonly task?: TaskMode | undefined
   /** How long the call waits for its result before it becomes a task, in milliseconds. */

@@ -4,12 +4,12 @@ import type { SlotPlugin } from '../core/plugin.ts'
 import { createProcessLease } from '../core/process-lease.ts'
 import { isEdgeRuntime } from '../core/secrets.ts'
 import type { Target } from '../core/target.ts'
+import { createEndings } from '../running-calls/endings.ts'
+import { createLocalRuns, pollMs } from '../running-calls/local-runs.ts'
 import { createRunningCallStore } from '../running-calls/running-call-store.ts'
 import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
-import { createEndings } from '../tasks/deps.ts'
 import { extendRegistry } from '../tasks/extend-registry.ts'
 import { taskSubscription } from '../tasks/listen.ts'
-import { createLocalRuns, pollMs } from '../tasks/local-runs.ts'
 import { taskMethods } from '../tasks/methods.ts'
 import { startLayer, tasksLayer } from '../tasks/tasks-layer.ts'
 
@@ -45,13 +45,22 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
       if (!Number.isInteger(value) || value < 1)
         throw new TypeError(`tasks: "${option}" must be an integer of at least 1`)
     const runs = createLocalRuns({
-      ...{ name, bus, clock, caps: { perCaller, perTenant, perProcess } },
+      ...{ name, noun: 'tasks', bus, clock, caps: { perCaller, perTenant, perProcess } },
       inProcess: store.inProcess === true,
     })
     const lease = createProcessLease(serverStore, clock)
     const endings = createEndings(clock)
     const deps: TaskDeps = {
-      ...{ calls: createRunningCallStore(serverStore, clock), runs, lease, clock, logger, newErrorId, ttlMs, endings },
+      ...{
+        calls: createRunningCallStore(serverStore, clock, 'task'),
+        runs,
+        lease,
+        clock,
+        logger,
+        newErrorId,
+        ttlMs,
+        endings,
+      },
       intervals: { runningMs: pollIntervalMs, waitingMs: pollMs },
       waitUntil: options.waitUntil,
     }

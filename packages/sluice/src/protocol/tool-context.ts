@@ -23,8 +23,8 @@ export interface ToolContext<A extends Asks = Record<never, never>> {
   /** Aborts when the client cancels or the deadline passes. Pass it to everything you wait for. */
   readonly signal: AbortSignal
   /**
-   * Asks in the middle of the work. Only in a task: a call that is not one yet becomes one, and a client without tasks
-   * cannot be asked. Rejects if the person declines.
+   * Asks in the middle of the work, in a tool with `asksWhileRunning` or in a task. Rejects if the person declines, and
+   * in a call that ran because of an approval: the approval does not cover answers that are given afterwards.
    */
   readonly ask: <B extends Asks>(questions: B) => Promise<Answers<B>>
   /**
@@ -66,7 +66,9 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
     return this.#progress
   }
   get ask(): ToolContext<A>['ask'] {
-    return this.call.task?.ask ?? refuseToAsk
+    const { task, park, ticketId } = this.call
+    if (ticketId !== undefined) return refuseAfterApproval
+    return task?.ask ?? (park?.ask as ToolContext<A>['ask'] | undefined) ?? refuseToAsk
   }
   get log(): ToolContext<A>['log'] {
     return clientLog(this.call)
@@ -85,7 +87,10 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
 export const toolContextOf = <A extends Asks>(call: Call, answers: Params): ToolContext<A> =>
   new CallToolContext<A>(call, answers as unknown as Answers<A>)
 
-const refuseToAsk = (): Promise<never> => Promise.reject(fail('This tool asks while it works: use a client with tasks'))
+const refuseToAsk = (): Promise<never> =>
+  Promise.reject(fail('This tool asks while it works: use a client with tasks, or set "asksWhileRunning"'))
+const refuseAfterApproval = (): Promise<never> =>
+  Promise.reject(fail('A call that needed an approval cannot ask while it works.'))
 
 function progressTo(call: Call): ToolContext['progress'] {
   const { progressToken } = call.meta

@@ -88,6 +88,11 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
   /**
+   * Whether `run` calls `context.ask`. Needs `park()` in `use`. Questions that are known before the work begins belong in
+   * `ask`.
+   */
+  readonly asksWhileRunning?: boolean
+  /**
    * Whether a call may be answered with a task, which the client then polls. Needs `tasks()` in `use`. `auto`: if the
    * work takes longer than `taskAfterMs` and the client knows tasks. `always`: other clients are refused. `never` by
    * default.
@@ -212,6 +217,7 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
+    ...(definition.asksWhileRunning && { asksWhileRunning: true }),
     task: definition.task,
     taskAfterMs: definition.taskAfterMs,
     ...(approvalArguments && { approvalArguments }),

@@ -41,9 +41,9 @@ export interface ChangedCall {
 /** Only the caller, its processes and a few others change one record. */
 const maxTries = 50
 
-/** `store` is the server's part of the store. */
-export function createRunningCallStore(store: Store, clock: Clock): RunningCallStore {
-  const keyOf = (tenant: string, id: string): Key => ['task', tenant, id]
+/** `store` is the server's part of the store. `area` is the first part of the keys: `task`. */
+export function createRunningCallStore(store: Store, clock: Clock, area: string): RunningCallStore {
+  const keyOf = (tenant: string, id: string): Key => [area, tenant, id]
   const write = (call: RunningCall, from: string | undefined): Promise<boolean> =>
     store.swap(keyOf(call.tenant, call.id), from, JSON.stringify(call), Math.max(1, call.until - clock.now()))
 

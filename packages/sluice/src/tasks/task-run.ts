@@ -13,14 +13,15 @@ import { bugOf, fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { createStop } from '../core/stop.ts'
 import type { Target } from '../core/target.ts'
+import type { AskRound } from '../running-calls/ask.ts'
+import { askAll } from '../running-calls/ask.ts'
+import { writeEnd } from '../running-calls/endings.ts'
+import type { EndedWork } from '../running-calls/outcome.ts'
+import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import type { Step } from '../running-calls/transitions.ts'
 import { ask as askStep, finish, keyOf, report, unclaim } from '../running-calls/transitions.ts'
-import type { AskRound } from './ask.ts'
-import { askAll } from './ask.ts'
 import type { InstalledTasks } from './deps.ts'
-import type { EndedWork } from './outcome.ts'
-import { outcomeOfAnswer, outcomeOfThrown } from './outcome.ts'
 import { createTaskResult } from './wire.ts'
 
 export interface TaskRun {
@@ -38,7 +39,6 @@ export const isTaskTool = ({ task }: Target): boolean => task === 'auto' || task
 /** How long a progress message waits for the next one. */
 const reportMs = 1_000
 const maxMessage = 1_000
-const maxRetryMs = 60_000
 
 /** Thrown by the run of a waiting task whose ticket turns out to be undecided: nothing ran, and it waits on. */
 const stillPending = new RpcError('conflict', 'The approval is still pending')
@@ -171,14 +171,11 @@ export function createTaskRun(
 
   /** The task was acknowledged, so its end is written as soon as the store takes it. */
   async function write(step: Step, until: number): Promise<void> {
-    for (let tries = 0; ; tries++)
-      try {
-        await change(step)
-        return
-      } catch (thrown) {
-        if (tries === 0) logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) })
-        if (clock.now() >= until || !(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
-      }
+    const { later } = await writeEnd(() => change(step), {
+      ...{ clock, endings, until },
+      failed: (thrown) => logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) }),
+    })
+    await later
   }
 
   function wake(): void {

@@ -17,7 +17,8 @@ export const tasksLayer =
       const { target } = call
       if (target.kind !== 'tool') return next(call)
       if (!isDeclared(call)) return target.task === 'always' ? Promise.reject(notDeclared()) : next(call)
-      return isTaskTool(target) || deps.host.slots.approvals ? mayBecomeTask(call) : next(call)
+      const { approvals, park } = deps.host.slots
+      return isTaskTool(target) || approvals || (park && target.asksWhileRunning) ? mayBecomeTask(call) : next(call)
     }
     function mayBecomeTask(call: Call): ReturnType<Handler> {
       const run = createTaskRun(deps, call)

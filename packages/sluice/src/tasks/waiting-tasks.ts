@@ -7,10 +7,10 @@
 import type { Call } from '../core/call.ts'
 import { pipeline } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
+import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import { abandon, claim, unclaim } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
-import { inDoubt, outcomeOfThrown } from './outcome.ts'
 import { createTaskRun } from './task-run.ts'
 
 /** One text for unknown, expired and foreign: the difference would tell which ids exist. */

@@ -1,11 +1,11 @@
-/** How the work of a task ended, in the words of the protocol. */
+/** How the work of a running call ended, as its record states it. */
 
 import type { Answer, Result } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
 import { errorReply } from '../protocol/encode.ts'
 import { modernRevision, revisions } from '../protocol/revisions.ts'
-import type { RunningCallOutcome } from '../running-calls/record.ts'
+import type { RunningCallOutcome } from './record.ts'
 
 /** An outcome, and a sentence for `statusMessage`. */
 export interface EndedWork {

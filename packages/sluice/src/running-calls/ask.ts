@@ -1,12 +1,12 @@
-/** Questions in the middle of the work: written into the record, answered through any process, read back by this one. */
+/** Questions in the middle of the work. They are written into the record, answered through any process, and read back by this one. */
 
 import type { Call } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Question } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
-import type { AskedQuestion } from '../running-calls/record.ts'
-import { keyOf } from '../running-calls/transitions.ts'
+import type { AskedQuestion } from './record.ts'
+import { keyOf } from './transitions.ts'
 
 /** Writes a round of questions. Resolves with its number and the answers, by key, once all are given. */
 export type AskRound = (questions: {

@@ -1,6 +1,6 @@
 /**
- * The tasks that this process runs, how many there may be, and how the process hears of changes made elsewhere: by the
- * bus, and because a message can be lost, by a look at the record every 5 s.
+ * The calls with a record that this process runs, and how many there may be. Changes that other processes make arrive by
+ * the bus. A message can be lost, so the record is also read every 5 s.
  */
 
 import type { Bus } from '../core/bus.ts'
@@ -8,28 +8,28 @@ import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Quota } from '../core/plugin.ts'
 
-export interface TaskCaps {
-  /** Running tasks of one caller in this process: 20 by default. */
+export interface RunCaps {
+  /** Calls of one caller in this process. */
   readonly perCaller: number
-  /** Running tasks of one tenant in this process: 100 by default. */
+  /** Calls of one tenant in this process. */
   readonly perTenant: number
-  /** Running tasks in this process: 1000 by default. */
+  /** Calls in this process. */
   readonly perProcess: number
 }
 
 export interface LocalRuns {
   readonly size: number
   readonly quota: Quota
-  /** Throws `rateLimited` if the caller, its tenant or this process has too many tasks. Returns a function that frees the place. */
+  /** Throws `rateLimited` if the caller, its tenant or this process has too many. Returns a function that frees the place. */
   reserve(tenant: string, subject: string): () => void
-  /** Whether this process runs the task, or is about to. */
+  /** Whether this process runs the call, or is about to. */
   has(id: string): boolean
-  /** Marks a task as run here. False if it is already. */
+  /** Marks a call as run here. False if it is already. */
   enter(id: string): boolean
   leave(id: string): void
-  /** Calls `wake` when the record of a task may have changed. Returns a function that ends it. */
+  /** Calls `wake` when the record of a call may have changed. Returns a function that ends it. */
   watch(id: string, wake: () => void, looks?: boolean): () => void
-  /** Tells all processes that the record of a task changed. */
+  /** Tells all processes that the record of a call changed. */
   announce(id: string): void
   close(): void
 }
@@ -37,16 +37,19 @@ export interface LocalRuns {
 export const pollMs = 5_000
 
 interface LocalRunsOptions {
+  /** The server's name. */
   readonly name: string
+  /** What the calls are called, in the plural: `tasks`. */
+  readonly noun: string
   readonly bus: Bus
   readonly clock: Clock
-  readonly caps: TaskCaps
+  readonly caps: RunCaps
   /** The store is in this process, so the bus reaches every process. */
   readonly inProcess: boolean
 }
 
-export function createLocalRuns({ name, bus, clock, caps, inProcess }: LocalRunsOptions): LocalRuns {
-  const channel = `tasks ${name}`
+export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: LocalRunsOptions): LocalRuns {
+  const channel = `${noun} ${name}`
   const watchers = new Map<string, Set<() => void>>()
   const counts = new Map<string, number>()
   const count = (key: string): number => counts.get(key) ?? 0
@@ -66,13 +69,13 @@ export function createLocalRuns({ name, bus, clock, caps, inProcess }: LocalRuns
       return size
     },
     quota: {
-      name: 'tasks at once',
+      name: `${noun} at once`,
       of: (tenant) => ({ used: count(JSON.stringify([tenant])), most: caps.perTenant }),
     },
     reserve(tenant, subject) {
       const [ofTenant, ofCaller] = [JSON.stringify([tenant]), JSON.stringify([tenant, subject])]
       if (size >= caps.perProcess || count(ofTenant) >= caps.perTenant || count(ofCaller) >= caps.perCaller)
-        throw new RpcError('rateLimited', 'Too many tasks are running: wait until one ends, then try again', {
+        throw new RpcError('rateLimited', `Too many ${noun} are open: wait until one ends, then try again`, {
           data: { retryAfterMs: 5_000 },
         })
       size++

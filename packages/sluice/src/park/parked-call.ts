@@ -1,0 +1,212 @@
+/**
+ * A call whose work may ask while it runs. Until its first question it belongs to its request and costs no store. With
+ * the first question it is parked: its record is written, the request is answered with the questions, and the work waits
+ * in this process. Any process takes the answers; this one goes on with the work.
+ *
+ * 1. The questions leave after the record is written, and the outcome leaves after it is written.
+ * 2. The work is stopped when the last request that waits for this round ends, when a question stays open longer than
+ *    `parkMs`, when a round takes longer than the deadline of its target, and when the record has ended or is gone.
+ * 3. The work runs once. A process that ends leaves it in doubt, by the lease that the record names.
+ */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { definitionHash } from '../core/definition-hash.ts'
+import { digest } from '../core/digest.ts'
+import { bugOf, RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { createStop } from '../core/stop.ts'
+import { askAll } from '../running-calls/ask.ts'
+import { writeEnd } from '../running-calls/endings.ts'
+import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
+import type { AskedQuestion, RunningCall, RunningCallOutcome } from '../running-calls/record.ts'
+import type { Step } from '../running-calls/transitions.ts'
+import { ask as askStep, finish, keyOf } from '../running-calls/transitions.ts'
+import type { ParkDeps } from './deps.ts'
+import { rememberKey } from './parked-key.ts'
+import { createQuestionRounds } from './question-rounds.ts'
+import { questionsResult } from './state.ts'
+import type { Waiting } from './waiters.ts'
+import { createWaiters } from './waiters.ts'
+
+export interface ParkedCall {
+  /** The call for the layers inside. */
+  readonly call: Call
+  /** Starts to follow the work. Resolves with the answer to the first request: the work's own, or its questions. */
+  follow(work: Promise<Answer>): Promise<Answer>
+  /** Lets a later request wait for the next questions or the outcome. */
+  attach(request: Call): Waiting
+  /** Reads the record again, because it may have changed. */
+  wake(): void
+}
+
+/** How long an outcome can be asked for again. */
+const keepMs = 600_000
+/** A longer outcome is answered once and not stored, because callers could fill the store with it. */
+const maxRecord = 262_144
+
+export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
+  const { calls, runs, lease, clock, logger, seal, parkMs, totalMs, local, running, endings } = deps
+  const { target, caller, args } = request
+  const tenant = request.tenant.id
+  const id = crypto.randomUUID()
+  const stop = createStop()
+  const waiters = createWaiters((reason) => stop.stop(reason))
+  let phase: 'call' | 'parked' | 'over' = 'call'
+  let cancelDeadline = (): void => {}
+  let letGo = (): void => {}
+
+  const change = (step: Step): ReturnType<typeof calls.change> => calls.change(tenant, id, step)
+  const rounds = createQuestionRounds(clock, openRound)
+
+  /** Writes the questions of a round, answers the waiting requests with them, and resolves with the answers. */
+  async function openRound(questions: { readonly [name: string]: AskedQuestion }): Promise<Params> {
+    if (stop.reason) throw stop.reason
+    const record = phase === 'call' ? await park(questions) : await askAgain(questions)
+    const keys = Object.keys(record.questions)
+    const answers = new Promise<Params>((resolve, reject) => {
+      const unlisten = stop.onStop(reject)
+      answered = (now) => {
+        if (now.rounds !== record.rounds || !keys.every((key) => Object.hasOwn(now.answers, key))) return
+        answered = undefined
+        unlisten()
+        setDeadline(target.policy.timeoutMs, `Not done within ${target.policy.timeoutMs} ms`)
+        resolve(now.answers)
+      }
+    })
+    setDeadline(parkMs, `The question was not answered within ${parkMs} ms`)
+    waiters.resolve((call) => questionsResult(call, record, seal, parkMs))
+    return answers
+  }
+  let answered: ((record: RunningCall) => void) | undefined
+
+  async function park(questions: { readonly [name: string]: AskedQuestion }): Promise<RunningCall> {
+    const free = runs.reserve(tenant, caller.subject)
+    const now = clock.now()
+    const first: RunningCall = {
+      ...{ id, tenant, subject: caller.subject, tool: target.name, process: lease.id },
+      ...{ definition: definitionHash(target), digest: digest(args) },
+      ...{ createdAt: now, changedAt: now, until: now + totalMs, rounds: 1, answers: {} },
+      questions: Object.fromEntries(Object.entries(questions).map(([name, asked]) => [keyOf(name, 1), asked])),
+    }
+    let release = (): void => {}
+    try {
+      release = await lease.hold()
+      await calls.create(first)
+      await rememberKey(deps, request, id, totalMs)
+    } catch (thrown) {
+      free()
+      release()
+      throw thrown
+    }
+    phase = 'parked'
+    local.set(id, parked)
+    running.add(stop)
+    const unwatch = runs.watch(id, wake)
+    const cancelTotal = clock.after(totalMs, () =>
+      stop.stop(new RpcError('timeout', `The call did not end within ${totalMs} ms`)),
+    )
+    letGo = () => {
+      for (const end of [cancelTotal, unwatch, free, release]) end()
+      running.delete(stop)
+      local.delete(id)
+    }
+    return first
+  }
+  async function askAgain(questions: { readonly [name: string]: AskedQuestion }): Promise<RunningCall> {
+    const written = await change(askStep(lease.id, questions))
+    if (!written?.changed) throw stop.reason ?? new RpcError('cancelled', 'Cancelled')
+    runs.announce(id)
+    return written.call
+  }
+
+  function setDeadline(ms: number, message: string): void {
+    cancelDeadline()
+    cancelDeadline =
+      ms === Number.POSITIVE_INFINITY ? () => {} : clock.after(ms, () => stop.stop(new RpcError('timeout', message)))
+  }
+
+  function wake(): void {
+    look().catch(() => {
+      // The next look finds it.
+    })
+  }
+  async function look(): Promise<void> {
+    const record = await calls.read(tenant, id)
+    if (phase !== 'parked') return
+    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
+    else answered?.(record)
+  }
+
+  /** Answers the waiting requests. The end of a parked call is written first. */
+  async function conclude(end: WorkEnd): Promise<void> {
+    const wasParked = phase === 'parked'
+    phase = 'over'
+    cancelDeadline()
+    if (wasParked) {
+      const step = ended(lease.id, outcomeOf(end))
+      const { later } = await writeEnd(() => change(step), {
+        ...{ clock, endings, until: clock.now() + keepMs },
+        failed: (thrown) => logger.error({ event: 'parkedNotRecorded', tool: target.name, call: id, ...bugOf(thrown) }),
+      })
+      const leave = (): void => {
+        letGo()
+        runs.announce(id)
+      }
+      if (later) endings.add(later.then(leave))
+      else leave()
+    }
+    if ('answer' in end) waiters.resolve(() => end.answer)
+    else waiters.reject(end.thrown)
+  }
+  function outcomeOf(end: WorkEnd): RunningCallOutcome {
+    try {
+      if ('thrown' in end) return outcomeOfThrown(end.thrown, deps.newErrorId()).outcome
+      const { outcome } = outcomeOfAnswer(end.answer)
+      return JSON.stringify(outcome).length <= maxRecord ? outcome : notStored
+    } catch (thrown) {
+      return outcomeOfThrown(thrown, deps.newErrorId()).outcome
+    }
+  }
+
+  const call: Call = {
+    ...request,
+    stop,
+    park: { ask: (questions) => askAll(waiters.latest() ?? request, questions, rounds.ask) },
+    notify: (method, params) => waiters.notify(method, params),
+  }
+  const parked: ParkedCall = {
+    call,
+    wake,
+    attach: (later) => waiters.add(later),
+    follow(work) {
+      const { answer: first } = waiters.add(request)
+      const stopped = new Promise<never>((_, reject) => stop.onStop(reject))
+      const ending = Promise.race([work, stopped]).then(
+        (answer) => conclude({ answer }),
+        (thrown: unknown) => conclude({ thrown: stop.reason ?? thrown }),
+      )
+      endings.add(ending)
+      return first
+    },
+  }
+  return parked
+}
+
+/** The process writes how the work ended. The record is kept a while, so that a lost answer can be asked for again. */
+const ended =
+  (process: string, outcome: RunningCallOutcome): Step =>
+  (record, now) => {
+    const written = finish(process, outcome)(record, now)
+    return written && { ...written, until: now + keepMs }
+  }
+
+type WorkEnd = { readonly answer: Answer } | { readonly thrown: unknown }
+
+const notStored: RunningCallOutcome = {
+  error: {
+    code: -32603,
+    message: 'The call ran and was answered, but its result is too long to be answered again',
+    data: { reason: 'resultTooLarge' },
+  },
+}

@@ -1,0 +1,83 @@
+/** Writes how running calls end. The calls were acknowledged, so each end is written as soon as the store takes it. */
+
+import type { Clock } from '../core/clock.ts'
+
+/** Outcomes that are being written. A server that closes waits for them. */
+export interface Endings {
+  add(ending: Promise<unknown>): void
+  /** Resolves after `ms`, or at once when the server closes. False from then on: there will be no further try. */
+  pause(ms: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+export function createEndings(clock: Clock): Endings {
+  const open = new Set<Promise<unknown>>()
+  const paused = new Set<() => void>()
+  let closed = false
+  return {
+    add(ending) {
+      open.add(ending)
+      const end = (): void => {
+        open.delete(ending)
+      }
+      ending.then(end, end)
+    },
+    async pause(ms) {
+      if (closed) return false
+      await new Promise<void>((resolve) => {
+        const cancelTimer = clock.after(ms, resume)
+        function resume(): void {
+          cancelTimer()
+          paused.delete(resume)
+          resolve()
+        }
+        paused.add(resume)
+      })
+      return true
+    },
+    async close() {
+      closed = true
+      for (const resume of paused) resume()
+      await Promise.allSettled(open)
+    },
+  }
+}
+
+const maxRetryMs = 60_000
+
+/**
+ * Writes an end. Resolves after the first attempt, with the rest of the attempts as a promise if it failed. They end when
+ * the record expires (`until`) or the server closes.
+ */
+export async function writeEnd(
+  write: () => Promise<unknown>,
+  { clock, endings, until, failed }: WriteEndOptions,
+): Promise<{ readonly later?: Promise<void> }> {
+  try {
+    await write()
+    return {}
+  } catch (thrown) {
+    failed(thrown)
+    return { later: retry() }
+  }
+  async function retry(): Promise<void> {
+    for (let tries = 0; clock.now() < until; tries++) {
+      if (!(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
+      try {
+        await write()
+        return
+      } catch {
+        // The next attempt follows.
+      }
+    }
+  }
+}
+
+export interface WriteEndOptions {
+  readonly clock: Clock
+  readonly endings: Endings
+  /** The record is gone after this time. */
+  readonly until: number
+  /** Called if the first attempt fails. */
+  failed(thrown: unknown): void
+}

@@ -1,0 +1,273 @@
+/** Work that asks while it runs: one run, answered through any process, in every era. */
+
+import type { Clock, Params, Tool } from 'sluice'
+import { ask, fail, memoryStore, tool } from 'sluice'
+
+import { nodeClock } from 'sluice/node'
+import type { ParkOptions } from 'sluice/plugins'
+import { elicitation, idempotency, park } from 'sluice/plugins'
+import type { FakeClock } from 'sluice/testing'
+import { fakeClock, settle } from 'sluice/testing'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { memoryBus } from '../../packages/sluice/src/stores/memory-bus.ts'
+import type { SendOptions, TasksFixture } from '../kit/servers/tasks.fixture.ts'
+import { openTasks, withTasks } from '../kit/servers/tasks.fixture.ts'
+
+const named = z.object({ name: z.string() })
+const form: SendOptions = { capabilities: { elicitation: { form: {} } } }
+
+interface Parked {
+  readonly runs: readonly string[]
+  /** Opens another process on the same store. */
+  open(): TasksFixture
+  call(process: TasksFixture, name: string, options?: SendOptions): Promise<Params>
+  /** Repeats a call with the state and the answers of the questions. */
+  answer(process: TasksFixture, name: string, asked: Params, answers: Params, options?: SendOptions): Promise<Params>
+}
+
+function openParked(options: ParkOptions = {}, clock: Clock = nodeClock): Parked {
+  const store = memoryStore(clock)
+  const bus = memoryBus()
+  const runs: string[] = []
+  const tools = [
+    tool({
+      name: 'trip',
+      description: 'Asks twice while it works',
+      asksWhileRunning: true,
+      async run(_input, { ask: question, progress }) {
+        runs.push('trip')
+        const { who } = await question({ who: ask.form('Who?', named) })
+        progress(1, 2)
+        const { where, when } = await question({ where: ask.form('Where?', named), when: ask.form('When?', named) })
+        return `${who.name}, ${where.name}, ${when.name}`
+      },
+    }),
+    tool({
+      name: 'both',
+      description: 'Asks two things at once, in two calls',
+      asksWhileRunning: true,
+      async run(_input, { ask: question }) {
+        runs.push('both')
+        const asked = [question({ a: ask.form('A?', named) }), question({ a: ask.form('B?', named) })]
+        const answers = await Promise.all(asked)
+        return answers.map(({ a }) => a.name).join(' ')
+      },
+    }),
+    tool({
+      name: 'stubborn',
+      description: 'Answers when it is stopped',
+      asksWhileRunning: true,
+      async run(_input, { ask: question }) {
+        runs.push('stubborn')
+        await question({ who: ask.form('Who?', named) })
+        throw fail('No seats are left')
+      },
+    }),
+    tool({
+      name: 'quick',
+      description: 'Asks nothing after all',
+      asksWhileRunning: true,
+      run: () => 'quick',
+    }),
+  ] satisfies Tool[]
+  const open = (): TasksFixture =>
+    openTasks({ ...{ clock, store, bus, tools }, use: () => [park(options), elicitation(), idempotency()] })
+  return {
+    runs,
+    open,
+    call: (process, name, given = form) => process.call(name, {}, given),
+    answer: (process, name, { requestState }, answers, given = form) =>
+      process.call(name, {}, { ...given, more: { requestState, inputResponses: answers } }),
+  }
+}
+/** Lets the gathering of questions pass. */
+async function gathered(clock: FakeClock, result: Promise<Params>): Promise<Params> {
+  await settle()
+  await clock.advance(10)
+  return result
+}
+const accept = (name: string): Params => ({ action: 'accept', content: { name } })
+const keys = (result: Params): readonly string[] => Object.keys(result['inputRequests'] as Params)
+
+test('a call asks twice in its middle, and runs once', async () => {
+  const { open, call, answer, runs } = openParked()
+  const server = open()
+  const first = await call(server, 'trip')
+  expect(first).toMatchObject({
+    resultType: 'input_required',
+    inputRequests: { 'who.1': { method: 'elicitation/create', params: { message: 'Who?' } } },
+    requestState: expect.any(String),
+  })
+  const second = await answer(server, 'trip', first, { 'who.1': accept('Ada') })
+  expect(keys(second)).toEqual(['where.2', 'when.2'])
+  const last = await answer(server, 'trip', second, { 'where.2': accept('Hanoi'), 'when.2': accept('May') })
+  expect(last).toMatchObject({ content: [{ text: 'Ada, Hanoi, May' }] })
+  expect(runs).toEqual(['trip'])
+})
+
+test('answers come through any process', async () => {
+  const { open, call, answer, runs } = openParked()
+  const [owner, other, third] = [open(), open(), open()]
+  const first = await call(owner, 'trip')
+  const second = await answer(other, 'trip', first, { 'who.1': accept('Ada') })
+  expect(keys(second)).toEqual(['where.2', 'when.2'])
+  const last = await answer(third, 'trip', second, { 'where.2': accept('Hanoi'), 'when.2': accept('May') })
+  expect(last).toMatchObject({ content: [{ text: 'Ada, Hanoi, May' }] })
+  expect(runs).toEqual(['trip'])
+})
+
+test('a lost answer can be asked for again, through any process', async () => {
+  const { open, call, answer, runs } = openParked()
+  const [owner, other] = [open(), open()]
+  const first = await call(owner, 'trip')
+  const second = await answer(owner, 'trip', first, { 'who.1': accept('Ada') })
+  const again = await answer(other, 'trip', first, { 'who.1': accept('Eve') })
+  expect(keys(again)).toEqual(['where.2', 'when.2'])
+  const answers = { 'where.2': accept('Hanoi'), 'when.2': accept('May') }
+  const last = await answer(owner, 'trip', second, answers)
+  expect(await answer(other, 'trip', second, answers)).toMatchObject({ content: last['content'] })
+  expect(await answer(owner, 'trip', again, answers)).toMatchObject({ content: [{ text: 'Ada, Hanoi, May' }] })
+  expect(runs).toEqual(['trip'])
+})
+
+test('missing and unusable answers are asked for again', async () => {
+  const { open, call, answer } = openParked()
+  const server = open()
+  const first = await call(server, 'trip')
+  const wrong = await answer(server, 'trip', first, { 'who.1': { action: 'accept', content: { name: 7 } } })
+  expect(keys(wrong)).toEqual(['who.2'])
+  const second = await answer(server, 'trip', wrong, { 'who.2': accept('Ada') })
+  const half = await answer(server, 'trip', second, { 'where.3': accept('Hanoi') })
+  expect(keys(half)).toEqual(['when.3'])
+  expect(await answer(server, 'trip', half, { 'when.3': accept('May') })).toMatchObject({
+    content: [{ text: 'Ada, Hanoi, May' }],
+  })
+})
+
+test('questions that are asked at once are one round', async () => {
+  const { open, call, answer } = openParked()
+  const server = open()
+  const first = await call(server, 'both')
+  expect(keys(first)).toEqual(['a.1', 'a-2.1'])
+  expect(await answer(server, 'both', first, { 'a.1': accept('one'), 'a-2.1': accept('two') })).toMatchObject({
+    content: [{ text: 'one two' }],
+  })
+})
+
+test('another caller, other arguments and a changed state do not continue the call', async () => {
+  const { open, call, answer, runs } = openParked()
+  const server = open()
+  const first = await call(server, 'trip')
+  const refused = { code: -32602 }
+  expect(await answer(server, 'trip', first, { 'who.1': accept('Eve') }, { ...form, as: 'eve' })).toMatchObject(refused)
+  expect(await answer(server, 'both', first, { 'who.1': accept('Eve') })).toMatchObject(refused)
+  const state = String(first['requestState'])
+  const changed = { requestState: `${state.slice(0, -2)}${state.endsWith('AA') ? 'BB' : 'AA'}` }
+  expect(await answer(server, 'trip', changed, { 'who.1': accept('Eve') })).toMatchObject(refused)
+  expect(keys(await answer(server, 'trip', first, { 'who.1': accept('Ada') }))).toEqual(['where.2', 'when.2'])
+  expect(runs).toEqual(['trip'])
+})
+
+test('a person who declines ends the call with an answer for the model', async () => {
+  const { open, call, answer } = openParked()
+  const server = open()
+  const first = await call(server, 'trip')
+  expect(await answer(server, 'trip', first, { 'who.1': { action: 'decline' } })).toMatchObject({
+    isError: true,
+    content: [{ text: 'The person declined.' }],
+  })
+})
+
+test('a question that stays open ends the call, and the store forgets it', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { open, answer } = openParked({ parkMs: 60_000 }, clock)
+  const server = open()
+  const first = await gathered(clock, server.call('stubborn', {}, form))
+  await clock.advance(60_000)
+  await settle()
+  expect(await answer(server, 'stubborn', first, { 'who.1': accept('Ada') })).toMatchObject({ code: -32602 })
+  expect(clock.pending).toBe(0)
+})
+
+test('a process that ends leaves its calls in doubt: none runs again', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { open, answer, runs } = openParked({}, clock)
+  const [owner, other] = [open(), open()]
+  const first = await gathered(clock, owner.call('trip', {}, form))
+  owner.kill()
+  await clock.advance(20_000)
+  const late = other.call(
+    'trip',
+    {},
+    {
+      ...form,
+      more: { requestState: first['requestState'], inputResponses: { 'who.1': accept('Ada') } },
+    },
+  )
+  await settle()
+  await clock.advance(5_000)
+  expect(await late).toMatchObject({ code: -32603, data: { state: 'in doubt' } })
+  expect(await answer(other, 'trip', first, { 'who.1': accept('Ada') })).toMatchObject({ data: { state: 'in doubt' } })
+  expect(runs).toEqual(['trip'])
+})
+
+test('a call under a key that is repeated while it is parked gets the open question', async () => {
+  const { open, call, answer, runs } = openParked()
+  const [owner, other] = [open(), open()]
+  const keyed = { ...form, meta: { 'dev.sluice/idempotencyKey': 'a-key' } }
+  await call(owner, 'trip', keyed)
+  const again = await call(other, 'trip', keyed)
+  expect(keys(again)).toEqual(['who.1'])
+  const second = await answer(other, 'trip', again, { 'who.1': accept('Ada') }, keyed)
+  const last = await answer(other, 'trip', second, { 'where.2': accept('Hanoi'), 'when.2': accept('May') }, keyed)
+  expect(last).toMatchObject({ content: [{ text: 'Ada, Hanoi, May' }] })
+  expect(await call(owner, 'trip', keyed)).toMatchObject({ content: [{ text: 'Ada, Hanoi, May' }] })
+  expect(runs).toEqual(['trip'])
+})
+
+test('a caller can park a few calls only, and others can still park theirs', async () => {
+  const { open, call } = openParked({ perCaller: 2 })
+  const server = open()
+  await call(server, 'trip')
+  await call(server, 'trip')
+  expect(await call(server, 'trip')).toMatchObject({ data: { reason: 'rateLimited' } })
+  expect(await call(server, 'trip', { ...form, as: 'eve' })).toMatchObject({ resultType: 'input_required' })
+})
+
+test('a client that declared tasks gets a task', async () => {
+  const { open, call } = openParked()
+  const server = open()
+  const created = await call(server, 'trip', { capabilities: withTasks })
+  expect(created).toMatchObject({ resultType: 'task' })
+  await settle()
+  expect(await server.get(created['taskId'], { capabilities: withTasks })).toMatchObject({ status: 'input_required' })
+})
+
+test('work that asks nothing is a plain call, and writes nothing', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { open, call } = openParked({}, clock)
+  expect(await call(open(), 'quick')).toMatchObject({ content: [{ text: 'quick' }] })
+  expect(clock.pending).toBe(0)
+})
+
+test('a client that cannot be asked is told what is missing', async () => {
+  const { open, call } = openParked()
+  expect(await call(open(), 'trip', { capabilities: {} })).toMatchObject({
+    data: { requiredCapabilities: { elicitation: { form: {} } } },
+  })
+})
+
+test('a shutdown waits for parked calls, then fails them with a reason', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { open, answer } = openParked({}, clock)
+  const [owner, other] = [open(), open()]
+  const first = await gathered(clock, owner.call('trip', {}, form))
+  const down = owner.server.shutDown(1_000)
+  await clock.advance(2_000)
+  await down
+  await settle()
+  expect(await answer(other, 'trip', first, { 'who.1': accept('Ada') })).toMatchObject({
+    data: { reason: 'shuttingDown' },
+  })
+})
