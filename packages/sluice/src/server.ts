@@ -87,8 +87,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     for (const contribution of all) contribution.accepts?.(from, exposure)
   }
   function compiled(from: ServerDefinition): Registry {
-    if (!slots.elicitation) assertNoQuestions(from)
-    if (!slots.park) assertNoneAskWhileRunning(from)
+    assertAskable(from, slots)
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
@@ -268,14 +267,14 @@ export function createServer(definition: ServerDefinition, options: ServerOption
 const pollMs = 20
 
 /** Fails at the start, because at the first question a person would already rely on the tool. */
-function assertNoQuestions({ tools = [], resources = [], prompts = [] }: ServerDefinition): void {
-  const asking = [...tools, ...resources, ...prompts].find(({ asks }) => asks)
-  if (asking) throw new TypeError(`${asking.kind} "${asking.name}" asks questions: add elicitation() to "use"`)
-}
-
-function assertNoneAskWhileRunning({ tools = [] }: ServerDefinition): void {
-  const asking = tools.find(({ asksWhileRunning }) => asksWhileRunning)
-  if (asking) throw new TypeError(`tool "${asking.name}" asks while it runs: add park() to "use"`)
+function assertAskable(
+  { tools = [], resources = [], prompts = [] }: ServerDefinition,
+  slots: ReturnType<typeof install>['slots'],
+): void {
+  for (const { kind, name, asks, asksWhileRunning } of [...tools, ...resources, ...prompts]) {
+    const missing = asks && !slots.elicitation ? 'elicitation' : asksWhileRunning && !slots.park && 'park'
+    if (missing) throw new TypeError(`${kind} "${name}" asks questions: add ${missing}() to "use"`)
+  }
 }
 
 /** Resolves URIs after authentication, so that strangers cannot make the server compare them with templates. */

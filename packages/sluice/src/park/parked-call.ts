@@ -54,7 +54,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
   const waiters = createWaiters((reason) => stop.stop(reason))
   let phase: 'call' | 'parked' | 'over' = 'call'
   let cancelDeadline = (): void => {}
-  let letGo = (): void => {}
+  let releaseAll = (): void => {}
 
   const change = (step: Step): ReturnType<typeof calls.change> => calls.change(tenant, id, step)
   const rounds = createQuestionRounds(clock, openRound)
@@ -106,7 +106,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
     const cancelTotal = clock.after(totalMs, () =>
       stop.stop(new RpcError('timeout', `The call did not end within ${totalMs} ms`)),
     )
-    letGo = () => {
+    releaseAll = () => {
       for (const end of [cancelTotal, unwatch, free, release]) end()
       running.delete(stop)
       local.delete(id)
@@ -150,7 +150,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
         failed: (thrown) => logger.error({ event: 'parkedNotRecorded', tool: target.name, call: id, ...bugOf(thrown) }),
       })
       const leave = (): void => {
-        letGo()
+        releaseAll()
         runs.announce(id)
       }
       if (later) endings.add(later.then(leave))
