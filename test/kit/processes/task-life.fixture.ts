@@ -63,6 +63,7 @@ const store: Store = {
 }
 const { send, reach, approvals } = openTaskPayments(store, { folder, at })
 const created = await send('tools/call', { name: tool, arguments: { amount: Number(amount) } })
+if (created['taskId'] === undefined) throw new Error(`No task was created: ${JSON.stringify(created)}`)
 const taskId = String(created['taskId'])
 say({ created: taskId })
 if (tool === 'asking') {
