@@ -1,6 +1,7 @@
 /** The seam between the gateway and its upstreams: connections that are opened when a call needs one, one per scope key. */
 
 import type { Client } from '../client/types.ts'
+import type { Stop } from '../core/stop.ts'
 
 /** Decides whose calls share one connection or process of an upstream. */
 export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
@@ -28,8 +29,11 @@ export type ConnectionState = {
 
 /** Opens, keeps and ends the connections of one upstream: one per scope key. */
 export type Connections = {
-  /** Returns the connection of this scope key, started if needed; refuses with `upstreamUnavailable` (circuit open, crash loop, caps). */
-  acquire(key: ScopeKey, signal: AbortSignal): Promise<ConnectionLease>
+  /**
+   * Returns the connection of this scope key, started if needed. A ready one is returned at once, without a promise.
+   * Refuses with `upstreamUnavailable`: circuit open, crash loop, caps.
+   */
+  acquire(key: ScopeKey, stop: Stop): ConnectionLease | Promise<ConnectionLease>
   states(): readonly ConnectionState[]
   /** Ends the connections (all, or one key's) and clears backoff and crash-loop. */
   restart(key?: string): Promise<void>
