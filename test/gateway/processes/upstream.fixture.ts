@@ -71,9 +71,9 @@ const ways: { readonly [how: string]: (id: Request['id'], size: number) => void 
     text(id, 'right')
   },
   'close-input'(id) {
-    text(id, 'closing')
     process.stdin.destroy()
     closeSync(0)
+    text(id, 'closed')
     setInterval(() => {}, 1000)
   },
   'close-output'() {
