@@ -5,6 +5,7 @@
  */
 
 import type { ClientError } from '../../client/errors.ts'
+import { defaultMaxMessageBytes } from '../../client/message.ts'
 import { monotonicNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
@@ -21,6 +22,8 @@ export interface ProcessConnectionsOptions {
   readonly idleMs?: number
   /** How long start and handshake may take. 30 seconds by default. */
   readonly startMs?: number
+  /** The longest line that is read. A longer one ends the process. 16 MiB by default. */
+  readonly maxMessageBytes?: number
 }
 
 const backoffsMs = [1000, 2000, 4000, 8000, 16_000]
@@ -44,7 +47,7 @@ interface Entry {
 
 /** Creates the process connections of one upstream. */
 export function createProcessConnections(spec: ProcessSpec, options: ProcessConnectionsOptions): Connections {
-  const { host, connect, idleMs = 5 * 60_000, startMs = 30_000 } = options
+  const { host, connect, idleMs = 5 * 60_000, startMs = 30_000, maxMessageBytes = defaultMaxMessageBytes } = options
   const { clock, logger } = host
   const { name } = spec
   const entries = new Map<string, Entry>()
@@ -78,7 +81,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
   function start(entry: Entry): ProcessRun {
     if (entry.failures > backoffsMs.length) entry.failures = 0
     const run = startRun(spec, {
-      ...{ host, connect, idleMs, startMs, tenant: entry.key.tenant, ring: entry.ring },
+      ...{ host, connect, idleMs, startMs, maxMessageBytes, tenant: entry.key.tenant, ring: entry.ring },
       skipped() {
         // The first line says that the upstream does this, the others only how much.
         if (/^10*$/.test(String(++entry.skippedLines)))

@@ -18,6 +18,7 @@ export interface ProcessRunOptions {
   readonly ring: OutputRing
   readonly idleMs: number
   readonly startMs: number
+  readonly maxMessageBytes: number
   skipped(): void
   /** The process ended by itself after its handshake. `isCrash` is false for an idle process that exits with 0. */
   died(error: ClientError, isCrash: boolean): void
@@ -45,7 +46,7 @@ export interface ProcessRun extends PlaceHolder {
 
 /** Starts a process. */
 export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
-  const { host, connect, ring, idleMs, startMs } = options
+  const { host, connect, ring, idleMs, startMs, maxMessageBytes } = options
   const { clock, guard } = host
   const now = (): number => monotonicNow(clock)
   let releasePlace = (): void => {}
@@ -58,6 +59,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     guard,
     clock,
     ring,
+    maxMessageBytes,
     skipped: options.skipped,
     closed(error, isClean) {
       // During the handshake the negotiation may open the transport again; if not, it fails.

@@ -34,6 +34,7 @@ export interface ProcessTransportOptions {
   readonly guard: ProcessGuard
   readonly clock: Clock
   readonly ring: OutputRing
+  readonly maxMessageBytes: number
   /** A line on stdout was not a message of the protocol. */
   skipped(): void
   /** The connection ended by itself. `isClean` if the process exited with 0. */
@@ -62,7 +63,7 @@ interface Running {
 
 /** Returns a transport to an upstream that is started as a process. */
 export function createProcessTransport(spec: ProcessSpec, options: ProcessTransportOptions): ProcessTransport {
-  const { guard, clock, ring } = options
+  const { guard, clock, ring, maxMessageBytes } = options
   const { name } = spec
   let running: Running | undefined
   let failure: ClientError | undefined
@@ -79,7 +80,7 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
       options.closed(error, isClean)
     }
     const end = Promise.withResolvers<{ readonly error: ClientError; readonly isClean: boolean }>()
-    const pipe = createPipe(child.stdout, child.stdin, {
+    const ownReceiver: Receiver = {
       message: receiver.message,
       ignored(problem, text) {
         options.skipped()
@@ -94,7 +95,8 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
           end.promise.then(({ error: last, isClean }) => report(last, isClean)).finally(cancelTimer)
         }
       },
-    })
+    }
+    const pipe = createPipe(child.stdout, child.stdin, ownReceiver, { maxMessageBytes })
     pace(child.stdout, stdoutBytesPerSecond, clock)
     pace(child.stderr.setEncoding('utf8').on('data', ring.write), stderrBytesPerSecond, clock)
     const exited = new Promise<void>((resolve) => {
