@@ -40,6 +40,8 @@ export type Reason =
   | 'sessionMissing'
   | 'sessionNotFound'
   | 'storeUnavailable'
+  | 'upstreamUnavailable'
+  | 'upstreamInDoubt'
   | 'timeout'
   | 'cancelled'
   | 'headerMismatch'
@@ -93,6 +95,13 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: n
   sessionMissing: [-32600],
   sessionNotFound: [-32600],
   storeUnavailable: [-32006, 50302],
+  /** A server behind the gateway cannot be reached. The call did not run. Inside tools/call it leaves as a tool error result. */
+  upstreamUnavailable: [-32010, 50303],
+  /**
+   * A server behind the gateway failed after it got the call. The call may have run and is not repeated. Inside
+   * tools/call it leaves as a tool error result.
+   */
+  upstreamInDoubt: [-32011, 50304],
   timeout: [-32008, 50400],
   /** Never sent, because a cancelled call has no answer. The numbers are for the log. */
   cancelled: [-32009, 49900],
