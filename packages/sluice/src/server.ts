@@ -224,6 +224,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     async ready() {
       await Promise.all(all.map(async (contribution) => contribution.ready?.()))
     },
+    definitionsReady: () => source?.ready?.(),
     resourceUpdated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,
