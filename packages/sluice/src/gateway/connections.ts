@@ -9,8 +9,11 @@ export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
 /** One value per group of callers that share a connection; made by the gateway from the scope, the tenant and the caller. */
 export type ScopeKey = { readonly text: string; readonly tenant: string | undefined }
 
-/** A client that is ready to send, held for one call. `release` must be called exactly once. */
-export type ConnectionLease = { readonly client: Client; release(): void }
+/**
+ * A client that is ready to send, held for one call. `release` must be called exactly once. `failure` is the error that
+ * the call ended with, for a circuit breaker.
+ */
+export type ConnectionLease = { readonly client: Client; release(failure?: unknown): void }
 
 /** What an operator sees of one connection. */
 export type ConnectionState = {

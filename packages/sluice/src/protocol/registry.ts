@@ -128,7 +128,11 @@ export function compileRegistry(
   const resourceAt = (uri: string): Resource | undefined => {
     // Encoded once here instead of once per template.
     const text = toAscii(uri) ?? ''
-    return fixed.get(uri) ?? templates.find(({ template }) => template?.match(text) !== undefined)
+    return (
+      fixed.get(uri) ??
+      templates.find(({ template }) => template?.match(text) !== undefined) ??
+      definition.resourceAt?.(uri)
+    )
   }
   const atUri: Resolve = (params) => {
     const uri = uriOf(params)
@@ -164,19 +168,22 @@ export function compileRegistry(
   const mayRead = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
+  const { unavailable } = definition
+  const listEntry = (name: string, run: Run): [string, Resolve] =>
+    methodEntry(name, unavailable ? () => Promise.reject(unavailable) : run)
   const shared: [string, Resolve][] = [
-    methodEntry('tools/list', (call) => listPage(toolList, call, call.tenant.tools)),
+    listEntry('tools/list', (call) => listPage(toolList, call, call.tenant.tools)),
     ['tools/call', byName(tools, 'tool')],
   ]
   if (definition.resources)
     shared.push(
-      methodEntry('resources/list', resourceList),
-      methodEntry('resources/templates/list', (call) => listPage(templateList, call)),
+      listEntry('resources/list', resourceList),
+      listEntry('resources/templates/list', (call) => listPage(templateList, call)),
       ['resources/read', atUri],
     )
   if (definition.prompts)
     shared.push(
-      methodEntry('prompts/list', (call) => listPage(promptList, call)),
+      listEntry('prompts/list', (call) => listPage(promptList, call)),
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
