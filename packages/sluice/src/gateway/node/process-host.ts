@@ -8,13 +8,17 @@ import { RpcError } from '../../core/error.ts'
 import type { Logger } from '../../core/log.ts'
 import { createGuard, type ProcessGuard } from './guard.ts'
 
-export interface ProcessHostOptions {
-  readonly clock: Clock
-  readonly logger: Logger
+/** How many processes a gateway runs. */
+export interface ProcessLimits {
   /** Most processes in all. 64 by default. */
   readonly maxProcesses?: number
   /** Most processes of one tenant. 8 by default, and always below the number in all. */
   readonly maxPerTenant?: number
+}
+
+export interface ProcessHostOptions extends ProcessLimits {
+  readonly clock: Clock
+  readonly logger: Logger
 }
 
 /** One process, as the host sees it. */
