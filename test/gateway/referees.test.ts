@@ -23,22 +23,38 @@ const handlers: QuestionHandlers = {
 interface Seen {
   readonly tools: readonly Params[]
   readonly answer: unknown
+  readonly prompts: readonly Params[]
+  readonly resources: readonly Params[]
+  readonly templates: readonly Params[]
+  /** What the first resource contains. */
+  readonly contents: unknown
 }
 
-/** Lists the tools and calls. The answer is what a model reads of the result. */
-async function look(
-  client: Client,
-  { calls, varying }: Referee,
-  toName = (tool: string): string => tool,
-): Promise<Seen> {
-  const tools: Params[] = []
+/** Lists everything, calls, and reads the first resource. The answer is what a model reads of the result. */
+async function look(client: Client, { calls, varying }: Referee): Promise<Seen> {
   // Tasks of 2025-11-25 end at the gateway, which is the client of them.
-  for await (const { execution: _, ...tool } of client.tools()) tools.push(tool)
+  const tools = (await all(client.tools())).map(({ execution: _, ...tool }) => tool)
   let result: Params = {}
-  for (const [tool, args] of calls) result = await client.callTool(toName(tool), args)
+  for (const [tool, args] of calls) result = await client.callTool(tool, args)
   const { content, structuredContent, isError = false } = result
   const answer = JSON.stringify({ content, structuredContent, isError })
-  return { tools, answer: JSON.parse(varying ? answer.replaceAll(varying, '0') : answer) }
+  const { prompts, resources } = client.agreement.capabilities
+  const found = resources ? await all(client.resources()) : []
+  const uri = found[0]?.['uri']
+  return {
+    tools,
+    answer: JSON.parse(varying ? answer.replaceAll(varying, '0') : answer),
+    prompts: prompts ? await all(client.prompts()) : [],
+    resources: found,
+    templates: resources ? await all(client.resourceTemplates()) : [],
+    contents: uri === undefined ? undefined : (await client.request('resources/read', { uri }))['contents'],
+  }
+}
+
+async function all(list: AsyncIterable<Params>): Promise<readonly Params[]> {
+  const entries: Params[] = []
+  for await (const entry of list) entries.push(entry)
+  return entries
 }
 
 const direct = new Map<string, Seen>()
@@ -64,8 +80,6 @@ test.each(rows)('$name is listed and called through the gateway by clients of bo
   for (const revision of eras) {
     const client = await clientOf(url, { revision, handlers })
     expect(client.agreement.revision).toBe(revision)
-    const { tools, answer } = await look(client, row)
-    expect(answer).toEqual(direct.get(name)?.answer)
-    expect(tools).toEqual(direct.get(name)?.tools)
+    expect(await look(client, row)).toEqual(direct.get(name))
   }
 })
