@@ -60,7 +60,15 @@ export function gateway(options: GatewayOptions): Gateway {
       const { runtime: joined, leave } = join(services)
       const contexts = contextsOf(joined, services, endpoint)
       const compile = create(contexts)
-      const unsubscribe = joined.onChange(() => update(compile()))
+      const unsubscribe = joined.onChange(() => {
+        try {
+          update(compile())
+        } catch (thrown) {
+          // A plugin refused the new definitions. The server goes on with the ones it has.
+          const message = thrown instanceof Error ? thrown.message : ''
+          services.logger.error({ event: 'definitionsRefused', message })
+        }
+      })
       return {
         accepts: (_, exposure) => assertScopes(served, exposure),
         ready: () => joined.ready(),
