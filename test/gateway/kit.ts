@@ -9,7 +9,8 @@ import { connect, httpTransport } from 'sluice/client'
 import { createNodeSender } from 'sluice/client-node'
 import type { Gateway, GatewayOptions, Upstream } from 'sluice/gateway-node'
 import { gateway } from 'sluice/gateway-node'
-import type { ServerDefinition, ServerOptions } from 'sluice'
+import type { ServerDefinition, ServerOptions, Verifier } from 'sluice'
+import { authenticate, tenants } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { onTestFinished } from 'vitest'
@@ -31,6 +32,20 @@ export async function startForeign(name: string, ...args: readonly string[]): Pr
   })
   return [url, child]
 }
+
+/** Accepts tokens such as `acme.alice`: the tenant and the subject. */
+const byToken: Verifier = {
+  verify: (token) => {
+    const [org, subject = ''] = token.split('.')
+    return Promise.resolve({
+      ...{ subject, credential: `token ${token}`, scopes: new Set(subject.split('-').slice(1)) },
+      ...{ claims: { org }, expires: Number.POSITIVE_INFINITY },
+    })
+  },
+}
+/** Callers with tokens, each in the tenant that the token names. */
+export const withTokens: NonNullable<ServerOptions['use']> = [authenticate(byToken), tenants({ claim: 'org' })]
+export const token = (text: string): Record<string, string> => ({ authorization: `Bearer ${text}` })
 
 /** Serves a definition over HTTP until the test ends. */
 export async function served(definition: ServerDefinition, options: ServerOptions = {}): Promise<string> {

@@ -22,6 +22,8 @@ import { createTable } from './table.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget } from './targets.ts'
 import type { Gateway, GatewayOptions, Upstream } from './types.ts'
+import type { Watches } from './watches.ts'
+import { createWatches } from './watches.ts'
 
 const defaultStartMs = 10_000
 
@@ -56,13 +58,23 @@ export function gateway(options: GatewayOptions): Gateway {
   ): DefinitionSource => ({
     start(services, update): Contribution {
       const { runtime: joined, leave } = join(services)
-      const compile = create(contextsOf(joined, services, endpoint))
-      const unsubscribe = joined.onChange(() => update(compile()))
+      const contexts = contextsOf(joined, services, endpoint)
+      const compile = create(contexts)
+      const unsubscribe = joined.onChange(() => {
+        try {
+          update(compile())
+        } catch (thrown) {
+          // A plugin refused the new definitions. The server goes on with the ones it has.
+          const message = thrown instanceof Error ? thrown.message : ''
+          services.logger.error({ event: 'definitionsRefused', message })
+        }
+      })
       return {
         accepts: (_, exposure) => assertScopes(served, exposure),
         ready: () => joined.ready(),
         async close() {
           unsubscribe()
+          contexts.close()
           await leave()
         },
       }
@@ -72,12 +84,12 @@ export function gateway(options: GatewayOptions): Gateway {
   const endpoint = (upstream: Upstream): ServerDefinition => {
     const base: ServerDefinition = { ...info, name: upstream.name, ...unknownLists([upstream.name]) }
     const source = sourceOf(upstream.name, [upstream], (contexts) => () => {
-      const { one, context } = contexts.of(upstream.name)
+      const { one, context, watches } = contexts.of(upstream.name)
       if (!one.definitions) return { ...base, source }
       const targets = targetsOf(upstream, one.definitions, context)
       one.leftOut.set(upstream.name, targets.leftOut)
       const { unavailable: _, ...known } = base
-      return { ...endpointOf(known, one.definitions, targets, context), source }
+      return { ...endpointOf(known, one.definitions, targets, context), watch: watches.watch, source }
     })
     return { ...base, source }
   }
@@ -107,7 +119,13 @@ export function gateway(options: GatewayOptions): Gateway {
 
 /** The upstreams as one server sees them. */
 interface Contexts {
-  of(upstream: string): { readonly one: RunningUpstream; readonly context: TargetContext }
+  of(upstream: string): OneContext
+  close(): void
+}
+interface OneContext {
+  readonly one: RunningUpstream
+  readonly context: TargetContext
+  readonly watches: Watches
 }
 
 /** Makes the relays of one server. The sealed state of its rounds opens for this endpoint alone. */
@@ -117,21 +135,24 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
   const relays = new Map(
     [...runtime.upstreams.values()].map((one) => {
       const { upstream, connections } = one
+      const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
-        ...{ name: upstream.name, scope: upstream.scope ?? 'caller', connections, seal, logger },
-        hasRoots: upstream.roots !== undefined,
+        ...{ ...shared, seal, hasRoots: upstream.roots !== undefined },
         verify: (client) => one.verify(client),
       })
-      return [upstream.name, relay]
+      return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]
     }),
   )
   return {
     of(upstream) {
-      const one = runtime.upstreams.get(upstream)
-      const relay = relays.get(upstream)
-      if (!one || !relay) throw new TypeError(`There is no upstream "${upstream}"`)
+      const found = relays.get(upstream)
+      if (!found) throw new TypeError(`There is no upstream "${upstream}"`)
+      const { one, relay, watches } = found
       const completes = one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
-      return { one, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
+      return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
+    },
+    close() {
+      for (const { watches } of relays.values()) watches.close()
     },
   }
 }
@@ -185,6 +206,10 @@ function compileAll(
       resourceAt(uri) {
         const owner = links.ownerOf(uri)
         return owner === undefined ? undefined : linkedTarget(uri, contextOf(owner))
+      },
+      watch(uri, call, isWanted) {
+        const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
+        return owner === undefined ? () => {} : contexts.of(owner).watches.watch(uri, call, isWanted)
       },
     },
   }

@@ -66,7 +66,7 @@ const cleanBlocks = (blocks: unknown): unknown =>
  * scope. Members that are not known are kept.
  */
 export function cleanResult(result: Params): Result {
-  const { resultType: _type, _meta, ttlMs: _ttl, cacheScope: _scope, ...rest } = result
+  const { resultType: _type, _meta, ttlMs, cacheScope: _scope, ...rest } = result
   const meta = _meta === undefined ? undefined : cleanMeta(_meta)
   const { content, contents, messages } = rest
   return {
@@ -74,6 +74,8 @@ export function cleanResult(result: Params): Result {
     ...(content !== undefined && { content: cleanBlocks(content) }),
     ...(contents !== undefined && { contents: cleanBlocks(contents) }),
     ...(Array.isArray(messages) && { messages: messages.map(cleanMessage) }),
+    // The upstream cannot know which callers may see the answer here.
+    ...(typeof ttlMs === 'number' && ttlMs >= 0 && { ttlMs, cacheScope: 'private' }),
     ...(meta && { _meta: meta }),
   }
 }

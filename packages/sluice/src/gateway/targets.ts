@@ -147,7 +147,9 @@ function readOf(uri: string, context: TargetContext): Ready {
     run: (call) =>
       context
         .relay(call, { method: 'resources/read', params: { uri } })
-        .then((answer) => (isQuestion(answer) ? answer : sent(context, answer, 'contents'))),
+        .then((answer) =>
+          isQuestion(answer) ? answer : sent(context, { ttlMs: 0, cacheScope: 'private', ...answer }, 'contents'),
+        ),
   }
 }
 

@@ -3,6 +3,7 @@
  * module scope.
  */
 
+import type { Call } from '../core/call.ts'
 import type { RpcError } from '../core/error.ts'
 import type { Contribution, Services } from '../core/plugin.ts'
 import type { Icon } from './content.ts'
@@ -36,6 +37,11 @@ export interface ServerDefinition extends ServerInfo {
   readonly unavailable?: RpcError
   /** Finds the resource at a URI that no other definition has. */
   resourceAt?(uri: string): Resource | undefined
+  /**
+   * Called when a client subscribes to a resource. The returned function ends it. A subscription on a connection is not
+   * always ended by its client, so `isWanted` says whether it still counts.
+   */
+  watch?(uri: string, call: Call, isWanted: () => boolean): () => void
 }
 
 /** Definitions with a life: `createServer` starts it, `ready` waits for it, and `close` ends it. */

@@ -162,8 +162,19 @@ export function compileRegistry(
     return {
       target: unknownTarget,
       args: params,
-      find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe),
+      find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribeWatching),
     }
+  }
+  const subscribeWatching: Run = async (call) => {
+    const { connection } = call.via
+    const uri = uriOf(call.params)
+    const isWanted = (): boolean =>
+      connection !== undefined && !connection.closed && connection.state.subscriptions.has(uri)
+    const isNew = !isWanted()
+    const answer = await subscribe(call)
+    // Ends by itself: `isWanted` is false once the client unsubscribes or its connection closes.
+    if (isNew) definition.watch?.(uri, call, isWanted)
+    return answer
   }
   const mayRead = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
@@ -213,7 +224,7 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayRead),
+      createListen(hub, capabilities(revisions[modernRevision]), mayRead, definition.watch),
       streamPolicy,
     ),
   ])
