@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../kit/processes/temporary-folder.ts'
-import { isAlive, keyOf, open } from './kit.ts'
+import { keyOf, open } from './kit.ts'
+import { isAlive } from './running.ts'
 
 const pidOf = (facts: unknown): number => (facts as { readonly pid: number }).pid
 

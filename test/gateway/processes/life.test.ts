@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest'
 import { RpcError } from '../../../packages/sluice/src/core/error.ts'
 import { createStop } from '../../../packages/sluice/src/core/stop.ts'
-import { advanceUntil, isAlive, keyOf, open } from './kit.ts'
+import { advanceUntil, keyOf, open } from './kit.ts'
+import { isAlive } from './running.ts'
 
 interface Facts {
   readonly pid: number
