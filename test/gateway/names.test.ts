@@ -127,3 +127,16 @@ test('the page of an app is named only by tools of the upstream that has it', as
   const alone = await clientOf((await servedAlone(at('owner', owner))).url)
   expect(await Array.fromAsync(alone.tools())).toMatchObject([{ name: 'show', ...page }])
 })
+
+test('a URI that is listed as a resource and as a template is served once', async () => {
+  const raw = await rawUpstream({
+    resources: [resource('git://here')],
+    resourceTemplates: [{ uriTemplate: 'git://here', name: 'again' }],
+  })
+  reading(raw, 'here')
+  for (const { url } of [await servedAlone(at('raw', raw)), await servedGateway([at('raw', raw)])]) {
+    const client = await clientOf(url)
+    expect(await namesOf(client.resources(), 'uri')).toEqual(['git://here'])
+    expect(await client.request('resources/read', { uri: 'git://here' })).toMatchObject({ contents: [{ text: 'here' }] })
+  }
+})

@@ -8,14 +8,14 @@ import type { Subscription } from '../client/subscriptions.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
-import type { Connections } from './connections.ts'
+import type { Connections, ScopeKey } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { readDefinitions } from './definitions.ts'
-import { discoveryKey } from './scope.ts'
 
 export interface DiscoveryOptions {
   readonly name: string
   readonly connections: Connections
+  readonly key: ScopeKey
   readonly clock: Clock
   readonly logger: Logger
   readonly timeoutMs: number
@@ -103,7 +103,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
 
   async function acquire(): Promise<{ readonly client: Client; release(failure?: unknown): void }> {
     try {
-      return await connections.acquire(discoveryKey, createStop())
+      return await connections.acquire(options.key, createStop())
     } catch (thrown) {
       throw failed(thrown)
     }

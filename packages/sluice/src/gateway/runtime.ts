@@ -17,6 +17,7 @@ import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
 import type { Discovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
 import { unparkedHandlers } from './relay-questions.ts'
+import { discoveryKey } from './scope.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 
 /** One upstream while the gateway runs. */
@@ -77,6 +78,7 @@ export function createRuntime(
     })
     const discovery = createDiscovery({
       ...{ name: upstream.name, connections, clock, logger, timeoutMs, refreshMs },
+      key: discoveryKey(upstream),
       keepsConnection: upstream.isProcess !== true,
       found: (definitions) => found(upstream.name, definitions),
     })
