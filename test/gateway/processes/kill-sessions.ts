@@ -44,7 +44,7 @@ export async function killSessions(plan: KillPlan): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-'))
   const ledger = join(folder, 'ledger')
   const base = randomUUID()
-  const sender = createNodeSender()
+  let sender = createNodeSender()
   const answered = new Set<string>()
   const report: KillReport = {
     ...{ sessions: 0, childKills: 0, gatewayKills: 0, answered: 0, failed: 0 },
@@ -101,6 +101,14 @@ export async function killSessions(plan: KillPlan): Promise<KillReport> {
     for (const pid of running(mark)) report.lost.push(`process ${pid} is left ${when}`)
   }
 
+  /** Measures the gateway without connections of clients and without processes. */
+  async function measureAtRest(): Promise<Measured> {
+    sender.close()
+    sender = createNodeSender()
+    for (let turn = 0; turn < 600 && upstreams(current.mark).length > 0; turn++) await pause(50)
+    return measure(current.child)
+  }
+
   async function work(): Promise<void> {
     while (begun < plan.sessions) {
       await session(begun++)
@@ -120,11 +128,9 @@ export async function killSessions(plan: KillPlan): Promise<KillReport> {
       begun = end
     }
     await session(begun++)
-    const before = measure(current.child)
+    const before = await measureAtRest()
     await Promise.all(Array.from({ length: concurrent }, work))
-    // The discovery may keep one process per upstream for its next listing.
-    for (let turn = 0; turn < 600 && upstreams(current.mark).length > 0; turn++) await pause(50)
-    const after = measure(current.child)
+    const after = await measureAtRest()
     report.descriptors.push(before.descriptors, after.descriptors)
     report.memory.push(before.memory, after.memory)
     if (after.descriptors > before.descriptors)
@@ -161,7 +167,12 @@ function judge(ledger: string, answered: ReadonlySet<string>, report: KillReport
   report.answered = answered.size
 }
 
-function measure({ process: { pid } }: Child): { readonly descriptors: number; readonly memory: number } {
+interface Measured {
+  readonly descriptors: number
+  readonly memory: number
+}
+
+function measure({ process: { pid } }: Child): Measured {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return { descriptors: readdirSync(`/proc/${pid}/fd`).length, memory: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) }
 }
