@@ -24,6 +24,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
   client: ['core', 'protocol', 'transports', 'client'],
+  gateway: ['core', 'protocol', 'layers', 'transports', 'client', 'gateway'],
 }
 
 /** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
@@ -31,6 +32,7 @@ const onNode: readonly string[] = [
   'transports/node/',
   'operate/console/',
   'client/node/',
+  'gateway/node/',
   'stores/',
   'node.ts',
   'main.ts',

@@ -73,9 +73,12 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   const { errors = 'mcp', pageSize = 500, answerWithinMs = 300_000, maxResultLength = 4 * 1024 * 1024 } = options
   let phase: 'open' | 'draining' | 'closing' = 'open'
   const { store, bus, clock: ownClock, secret } = options
-  const { services, slots, custom, all } = install(options.use ?? [], {
+  const installed = install(options.use ?? [], {
     ...{ name: definition.name, store, bus, clock: ownClock, secret, closing: () => phase !== 'open' },
   })
+  const { services, slots, custom } = installed
+  const source = definition.source?.start(services, (changed) => update(changed))
+  const all = source ? [...installed.all, source] : installed.all
   const { clock, logger, newErrorId, tenants } = services
   const shared = services.store.shared && { store: services.serverStore, bus: services.bus, name: services.name }
   const hub = (shared && services.store.shared?.(shared, clock)) ?? createHub(services.bus, services.name)
@@ -157,6 +160,13 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     }
     return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }
+  function update(changed: ServerDefinition): void {
+    registry = compiled(changed)
+    const before = current
+    current = changed
+    for (const kind of ['tools', 'prompts', 'resources'] as const)
+      if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
+  }
   /** Calls that outlive a turn of the loop, and those on connections that wait for a person. Some are listed twice. */
   const calls = (): readonly Stop[] => [
     ...running,
@@ -211,13 +221,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await hub.ready()
     },
     shared,
-    update(changed) {
-      registry = compiled(changed)
-      const before = current
-      current = changed
-      for (const kind of ['tools', 'prompts', 'resources'] as const)
-        if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
-    },
+    update,
     listChanged: (kind) => hub.publish({ kind }),
     assertSafeToExpose() {
       assertAccepted(current, true)
@@ -226,6 +230,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     async ready() {
       await Promise.all(all.map(async (contribution) => contribution.ready?.()))
     },
+    definitionsReady: () => source?.ready?.(),
     resourceUpdated: (uri) => hub.publish({ kind: 'resource', uri }),
     logger,
     clock,

@@ -17,10 +17,11 @@ const quiet = [
   '--disable-sync',
 ]
 
+/** Returns the path of Debian's Chromium. */
+export const chromiumPath = (): string =>
+  execFileSync('sh', ['-c', `command -v ${requireProgram('chromium')}`], { encoding: 'utf8' }).trim()
+
 /** The caller closes it. */
 export function startChromium(): Promise<Browser> {
-  const executablePath = execFileSync('sh', ['-c', `command -v ${requireProgram('chromium')}`], {
-    encoding: 'utf8',
-  }).trim()
-  return chromium.launch({ executablePath, headless: true, args: quiet, timeout: 120_000 })
+  return chromium.launch({ executablePath: chromiumPath(), headless: true, args: quiet, timeout: 120_000 })
 }

@@ -6,6 +6,7 @@
 import type { Call } from '../core/call.ts'
 import { digest } from '../core/digest.ts'
 import { isObject } from '../core/json.ts'
+import { nameMatcher } from '../core/name-pattern.ts'
 import type { Target } from '../core/target.ts'
 
 /** A rule matches a call if everything it states matches. A rule that states nothing matches every tool. */
@@ -106,7 +107,7 @@ function compileRule(rule: Rule, place: number): CompiledRule {
   if (!Number.isInteger(needed) || needed < 1)
     throw new TypeError(`${where}: "needed" must be a whole number of at least 1`)
   if (of && new Set(of).size < needed) throw new TypeError(`${where}: "of" names fewer people than "needed"`)
-  const [isTool, isServer] = [matcher(tool), matcher(server)]
+  const [isTool, isServer] = [nameMatcher(tool), nameMatcher(server)]
   const expectedHints = Object.entries(annotations ?? {})
   for (const [hint] of expectedHints)
     if (!hints.has(hint)) throw new TypeError(`${where}: "${hint}" is not an annotation; use ${[...hints].join(', ')}`)
@@ -128,8 +129,8 @@ function compileRule(rule: Rule, place: number): CompiledRule {
 const hints: ReadonlySet<string> = new Set<Hint>(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
 
 /** Defaults as in https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations */
-function hintOf({ entry }: Target, hint: string): boolean {
-  const stated = isObject(entry) && isObject(entry['annotations']) ? entry['annotations'] : {}
+function hintOf({ entry, hintsAreClaims }: Target, hint: string): boolean {
+  const stated = !hintsAreClaims && isObject(entry) && isObject(entry['annotations']) ? entry['annotations'] : {}
   const readOnly = stated['readOnlyHint'] === true
   if (hint === 'readOnlyHint') return readOnly
   if (hint === 'destructiveHint') return !readOnly && stated['destructiveHint'] !== false
@@ -139,27 +140,6 @@ function hintOf({ entry }: Target, hint: string): boolean {
 
 const setOf = (names: string | readonly string[] | undefined): ReadonlySet<string> | undefined =>
   names === undefined ? undefined : new Set(typeof names === 'string' ? [names] : names)
-
-function matcher(patterns: string | readonly string[] | undefined): (name: string) => boolean {
-  if (patterns === undefined) return () => true
-  const all = (typeof patterns === 'string' ? [patterns] : patterns).map((pattern) => pattern.split('*'))
-  return (name) => all.some((pieces) => matches(name, pieces))
-}
-
-/** Matches piece by piece from the left, in linear time, because a regular expression could backtrack. */
-function matches(name: string, pieces: readonly string[]): boolean {
-  const [first = '', ...rest] = pieces
-  if (rest.length === 0) return name === first
-  const last = rest.pop() ?? ''
-  if (!name.startsWith(first)) return false
-  let from = first.length
-  for (const piece of rest) {
-    const found = name.indexOf(piece, from)
-    if (found === -1) return false
-    from = found + piece.length
-  }
-  return name.length - last.length >= from && name.endsWith(last)
-}
 
 /** Returns `tool delete_* for tenant acme: needs an approval, 2 of ann, bob, eve`. */
 function describeRule({ tool, server, annotations, tenant, caller, approval, needed = 1, of }: Rule): string {

@@ -11,7 +11,10 @@ export function receiveText(text: string, receiver: Receiver): void {
   try {
     message = parseMessage(text)
   } catch (thrown) {
-    receiver.ignored(thrown instanceof ClientError ? thrown.message : 'The server sent a frame that cannot be read')
+    receiver.ignored(
+      thrown instanceof ClientError ? thrown.message : 'The server sent a frame that cannot be read',
+      text,
+    )
     return
   }
   receiver.message(message)

@@ -107,6 +107,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     }
     return session.ask(id, method, wantsMeta ? { ...params, _meta: meta } : params, {
       signal: request.signal,
+      stop: request.stop,
       timeoutMs: request.timeoutMs ?? timeoutMs,
       onProgress: request.onProgress,
       onNotification: request.onNotification,

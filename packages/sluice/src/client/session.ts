@@ -15,6 +15,7 @@ import type { Receiver, Transport } from './transport.ts'
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined
+  readonly stop?: { onStop(then: () => void): () => void } | undefined
   readonly timeoutMs: number
   readonly headers?: { readonly [name: string]: string }
   /** `initialize` cannot be cancelled. */
@@ -159,7 +160,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
   }
 
   function ask(id: Id, method: string, params: Params, options: AskOptions): Promise<Params> {
-    const { signal, timeoutMs, cancellable = true, headers } = options
+    const { signal, stop, timeoutMs, cancellable = true, headers } = options
     if (signal?.aborted) return Promise.reject(cancelled(false))
     return new Promise<Params>((resolve, reject) => {
       const cancelTimer = Number.isFinite(timeoutMs)
@@ -168,10 +169,12 @@ export function createSession(transport: Transport, listener: SessionListener, c
           })
         : () => {}
       const abort = (): void => end(cancelled(true))
+      let unlisten: (() => void) | undefined
       const settle = (): void => {
         pending.delete(id)
         cancelTimer()
         signal?.removeEventListener('abort', abort)
+        unlisten?.()
       }
       function end(error: ClientError): void {
         settle()
@@ -194,6 +197,9 @@ export function createSession(transport: Transport, listener: SessionListener, c
       }
       signal?.addEventListener('abort', abort, { once: true })
       pending.set(id, request)
+      unlisten = stop?.onStop(abort)
+      // A request that is stopped already is not sent.
+      if (!pending.has(id)) return
       transport.send({ jsonrpc: '2.0', id, method, params }, headers).then(
         () => {
           // Over HTTP the stream has ended, so no answer will come.

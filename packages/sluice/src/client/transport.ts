@@ -16,8 +16,11 @@ export interface Receiver {
   message(message: Message, request?: Id, status?: number): void
   /** The transport ended by itself. All requests in flight fail with this error. */
   closed(error: ClientError): void
-  /** Something was ignored that a person may want to know: text that is not JSON, an unknown id. */
-  ignored(problem: string): void
+  /**
+   * Something was ignored that a person may want to know: text that is not JSON, an unknown id. `text` is the frame, if
+   * it is not a message.
+   */
+  ignored(problem: string, text?: string): void
 }
 
 /** Carries messages to one server and back. */

@@ -43,6 +43,8 @@ export interface ClientOptions {
 /** Options of one request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
+  /** The same without the cost of a signal: `onStop` registers what ends the request, and returns how to unregister it. */
+  readonly stop?: { onStop(then: () => void): () => void }
   /** How long the request may take in all, questions aside. */
   readonly timeoutMs?: number
   /** Asks for progress and receives it. */

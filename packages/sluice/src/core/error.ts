@@ -40,6 +40,9 @@ export type Reason =
   | 'sessionMissing'
   | 'sessionNotFound'
   | 'storeUnavailable'
+  | 'upstreamUnavailable'
+  | 'upstreamInDoubt'
+  | 'upstreamError'
   | 'timeout'
   | 'cancelled'
   | 'headerMismatch'
@@ -93,6 +96,15 @@ const codes: { readonly [reason in Reason]: readonly [legacy: number, modern?: n
   sessionMissing: [-32600],
   sessionNotFound: [-32600],
   storeUnavailable: [-32006, 50302],
+  /** A server behind the gateway cannot be reached. The call did not run. Inside tools/call it leaves as a tool error result. */
+  upstreamUnavailable: [-32010, 50303],
+  /**
+   * A server behind the gateway failed after it got the call. The call may have run and is not repeated. Inside
+   * tools/call it leaves as a tool error result.
+   */
+  upstreamInDoubt: [-32011, 50304],
+  /** A server behind the gateway answered with an error. Its own code is sent instead of this one. */
+  upstreamError: [-32603],
   timeout: [-32008, 50400],
   /** Never sent, because a cancelled call has no answer. The numbers are for the log. */
   cancelled: [-32009, 49900],
@@ -114,6 +126,8 @@ export interface RpcErrorDetails {
    * must not be secret.
    */
   readonly data?: Params
+  /** The code to send instead of the reason's, for an error that another server made. */
+  readonly code?: number | undefined
   readonly cause?: unknown
 }
 
@@ -122,11 +136,13 @@ export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly reason: Reason
   readonly data: Params
-  constructor(reason: Reason, message: string, { data = {}, cause }: RpcErrorDetails = {}) {
+  readonly code: number | undefined
+  constructor(reason: Reason, message: string, { data = {}, code, cause }: RpcErrorDetails = {}) {
     // Quotes of a client's text are cut, and half of a surrogate pair makes strict parsers refuse the answer.
     super(message.toWellFormed(), cause === undefined ? undefined : { cause })
     this.reason = reason
     this.data = data
+    this.code = code
   }
 }
 
@@ -153,7 +169,7 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
       data: { reason: 'internalError', reference },
     }
   const { reason, message, data } = thrown
-  return { code: codeOf(reason, era), message, data: { reason, reference, ...data } }
+  return { code: thrown.code ?? codeOf(reason, era), message, data: { reason, reference, ...data } }
 }
 
 /** Returns an error that tells the sender what is wrong with the params. */

@@ -49,7 +49,7 @@ export const elicitationLayer =
       if (answers !== previous) questions = await pending(answers, call)
       const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(answers, key))
       if (open.length === 0) return next({ ...call, answers })
-      refuseUnsupported(
+      assertAskable(
         open.map(([, question]) => question),
         call,
       )
@@ -86,8 +86,8 @@ function repliesOf({ params }: Call): Params {
   return replies
 }
 
-/** Refuses questions that the client did not declare. The refusal names every missing capability. */
-function refuseUnsupported(questions: readonly Question[], call: Call): void {
+/** Throws if the client did not declare a question. The refusal names every missing capability. */
+export function assertAskable(questions: readonly Question[], call: Call): void {
   const features = featuresOf(call.revision)
   const unaskable = questions.filter(
     (question) => !revisionHas(question, features) || !canAnswer(call.capabilities, question),

@@ -3,6 +3,9 @@
  * module scope.
  */
 
+import type { Call } from '../core/call.ts'
+import type { RpcError } from '../core/error.ts'
+import type { Contribution, Services } from '../core/plugin.ts'
 import type { Icon } from './content.ts'
 import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
@@ -28,6 +31,23 @@ export interface ServerDefinition extends ServerInfo {
   readonly prompts?: readonly Prompt[]
   /** How long clients may cache lists. 0 by default. */
   readonly listTtlMs?: number
+  /** Brings definitions that change while the server runs, such as those of upstream servers. */
+  readonly source?: DefinitionSource
+  /** Refuses all lists while the definitions are unknown, because an empty list would look like an empty server. */
+  readonly unavailable?: RpcError
+  /** Finds the resource at a URI that no other definition has. */
+  resourceAt?(uri: string): Resource | undefined
+  /**
+   * Called when a client subscribes to a resource. The returned function ends it. A subscription on a connection is not
+   * always ended by its client, so `isWanted` says whether it still counts.
+   */
+  watch?(uri: string, call: Call, isWanted: () => boolean): () => void
+}
+
+/** Definitions with a life: `createServer` starts it, `ready` waits for it, and `close` ends it. */
+export interface DefinitionSource {
+  /** Does no I/O before `ready` of its contribution. `update` swaps the definition of the running server. */
+  start(services: Services, update: (definition: ServerDefinition) => void): Contribution
 }
 
 /** Checks a definition and returns it. Does no I/O, so it may be called at module scope in every runtime. */

@@ -102,6 +102,8 @@ const modelReasons: ReadonlySet<string> = new Set([
   'toolFailed',
   'toolCrashed',
   'resultTooLarge',
+  'upstreamUnavailable',
+  'upstreamInDoubt',
   'invalidArguments',
   'approvalDenied',
   'approvalVoid',

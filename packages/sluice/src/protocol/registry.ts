@@ -128,7 +128,11 @@ export function compileRegistry(
   const resourceAt = (uri: string): Resource | undefined => {
     // Encoded once here instead of once per template.
     const text = toAscii(uri) ?? ''
-    return fixed.get(uri) ?? templates.find(({ template }) => template?.match(text) !== undefined)
+    return (
+      fixed.get(uri) ??
+      templates.find(({ template }) => template?.match(text) !== undefined) ??
+      definition.resourceAt?.(uri)
+    )
   }
   const atUri: Resolve = (params) => {
     const uri = uriOf(params)
@@ -158,25 +162,39 @@ export function compileRegistry(
     return {
       target: unknownTarget,
       args: params,
-      find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribe),
+      find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribeWatching),
     }
+  }
+  const subscribeWatching: Run = async (call) => {
+    const { connection } = call.via
+    const uri = uriOf(call.params)
+    const isWanted = (): boolean =>
+      connection !== undefined && !connection.closed && connection.state.subscriptions.has(uri)
+    const isNew = !isWanted()
+    const answer = await subscribe(call)
+    // Ends by itself: `isWanted` is false once the client unsubscribes or its connection closes.
+    if (isNew) definition.watch?.(uri, call, isWanted)
+    return answer
   }
   const mayRead = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false
 
+  const { unavailable } = definition
+  const listEntry = (name: string, run: Run): [string, Resolve] =>
+    methodEntry(name, unavailable ? () => Promise.reject(unavailable) : run)
   const shared: [string, Resolve][] = [
-    methodEntry('tools/list', (call) => listPage(toolList, call, call.tenant.tools)),
+    listEntry('tools/list', (call) => listPage(toolList, call, call.tenant.tools)),
     ['tools/call', byName(tools, 'tool')],
   ]
   if (definition.resources)
     shared.push(
-      methodEntry('resources/list', resourceList),
-      methodEntry('resources/templates/list', (call) => listPage(templateList, call)),
+      listEntry('resources/list', resourceList),
+      listEntry('resources/templates/list', (call) => listPage(templateList, call)),
       ['resources/read', atUri],
     )
   if (definition.prompts)
     shared.push(
-      methodEntry('prompts/list', (call) => listPage(promptList, call)),
+      listEntry('prompts/list', (call) => listPage(promptList, call)),
       ['prompts/get', byName(prompts, 'prompt')],
     )
   if (completable) shared.push(['completion/complete', completing(completable.completion)])
@@ -206,7 +224,7 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayRead),
+      createListen(hub, capabilities(revisions[modernRevision]), mayRead, definition.watch),
       streamPolicy,
     ),
   ])

@@ -63,6 +63,11 @@ export interface TransportServer extends Server {
   subscribe(connection: Connection, send: Send, after?: string): () => void
   /** Settles when no notification published from then on is missed here. Rejects if the store is unavailable. */
   eventsReady(): Promise<void>
+  /**
+   * Settles when the definitions of a source are known, or could not be had in time. `undefined` if there is no source.
+   * A transport that does not wait for `ready` waits for this, because clients read capabilities once.
+   */
+  definitionsReady(): Promise<void> | undefined
   /** What all processes of this server share; `undefined` if there is one process. */
   readonly shared: SharedServices | undefined
   /** Throws if it would not be safe to let strangers reach the server. Called before a transport listens on a network. */

@@ -87,6 +87,7 @@ export function createListen(
   hub: Hub,
   capabilities: Params,
   mayRead: (uri: string, call: Call) => boolean,
+  watch?: (uri: string, call: Call, isWanted: () => boolean) => () => void,
 ): (call: Call) => Promise<Result> {
   let open = 0
   let heldBytes = 0
@@ -105,8 +106,12 @@ export function createListen(
     call.stayOpen?.()
     open++
     heldBytes += bytes
+    let isOpen = true
+    const unwatch = watch ? [...filter.uris].map((uri) => watch(uri, call, () => isOpen)) : []
     return new Promise<Result>((resolve, reject) => {
       const end = (): void => {
+        isOpen = false
+        for (const each of unwatch) each()
         open--
         heldBytes -= bytes
         unsubscribe()

@@ -5,10 +5,12 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
+import { systemClock } from '../../core/clock.ts'
 import { childEnvironment } from '../../transports/node/environment.ts'
 import { notOpen } from '../channel.ts'
 import { ClientError } from '../errors.ts'
 import type { Transport } from '../transport.ts'
+import { endGroup, signalGroup } from './process-group.ts'
 import { createPipe, type Pipe, type StreamsOptions } from './streams.ts'
 
 /** The program that is the server, and its environment. */
@@ -21,9 +23,6 @@ export interface StdioTransportOptions extends StreamsOptions {
   /** Receives the stderr of the process. By default it is dropped. */
   onStderr?(text: string): void
 }
-
-const waitAfterEofMs = 2000
-const waitAfterTermMs = 2000
 
 /** Returns a transport to a server that is started as a process. */
 export function stdioTransport(options: StdioTransportOptions): Transport {
@@ -55,7 +54,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
       const exited = new Promise<void>((resolve) => {
         child.once('exit', (code, signal) => {
           // Processes that the server started may outlive it. Later its number may belong to another group.
-          kill(child, 'SIGKILL')
+          signalGroup(child, 'SIGKILL')
           resolve()
           pipe.fail(new ClientError('closed', `${command} ended with ${signal ?? code}`))
         })
@@ -67,41 +66,10 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
     async close() {
       const ended = running
       running = undefined
-      if (ended) await end(ended)
+      if (!ended) return
+      ended.pipe.detach()
+      ended.child.stderr?.destroy()
+      await endGroup(ended.child, ended.exited, systemClock)
     },
   }
-}
-
-/** End of input, then SIGTERM, then SIGKILL, each to the whole group. */
-async function end({ child, pipe, exited }: { child: ChildProcess; pipe: Pipe; exited: Promise<void> }): Promise<void> {
-  pipe.detach()
-  child.stdin?.end()
-  // Nothing reads it any longer; a process that writes on must not wait for that.
-  child.stdout?.destroy()
-  child.stderr?.destroy()
-  if (!(await within(exited, waitAfterEofMs))) {
-    kill(child, 'SIGTERM')
-    if (!(await within(exited, waitAfterTermMs))) kill(child, 'SIGKILL')
-    await exited
-  }
-}
-
-function kill(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill(signal)
-    else process.kill(-child.pid, signal)
-  } catch {
-    // The group has ended.
-  }
-}
-
-async function within(done: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  const isDone = await Promise.race([done.then(() => true as const), late])
-  clearTimeout(timer)
-  return isDone
 }

@@ -172,6 +172,12 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     resumeReading()
   }
   const queue = createLineQueue(handleLine, nextTurn)
+  const defining = server.definitionsReady()
+  if (defining) {
+    queue.pause()
+    const resume = (): void => queue.resume()
+    defining.then(resume, resume)
+  }
   const lines = createLineSplitter(maxLineBytes, {
     line: enqueue,
     notUtf8: () => out.write(server.reject(new RpcError('parseError', 'Parse error: the line is not UTF-8'), via)),

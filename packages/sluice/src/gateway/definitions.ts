@@ -1,0 +1,101 @@
+/**
+ * The definitions of an upstream as it listed them, kept whole: lists are served from them while it is down, and each new
+ * connection is compared with them.
+ */
+
+import { ServerError } from '../client/errors.ts'
+import type { Client } from '../client/types.ts'
+import { digest } from '../core/digest.ts'
+import type { Json, Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+/** Everything an upstream lists, unchanged. */
+export interface UpstreamDefinitions {
+  readonly revision: string
+  readonly serverInfo: Params
+  readonly capabilities: Params
+  readonly instructions?: string
+  readonly tools: readonly Params[]
+  readonly prompts: readonly Params[]
+  readonly resources: readonly Params[]
+  readonly templates: readonly Params[]
+}
+
+/** Maximum entries per list, and characters of all lists. A flood must not fill memory or the store. */
+const maxEntries = { tools: 2000, prompts: 2000, resources: 10_000, templates: 1000 }
+const maxLength = 16 * 1024 * 1024
+const maxInstructions = 32 * 1024
+const methodNotFound = -32601
+
+type ListName = keyof typeof maxEntries
+const lists: readonly (readonly [name: ListName, capability: string, method: string, member: string])[] = [
+  ['tools', 'tools', 'tools/list', 'tools'],
+  ['prompts', 'prompts', 'prompts/list', 'prompts'],
+  ['resources', 'resources', 'resources/list', 'resources'],
+  ['templates', 'resources', 'resources/templates/list', 'resourceTemplates'],
+]
+
+/** Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. */
+export async function readDefinitions(client: Client, timeoutMs: number): Promise<UpstreamDefinitions> {
+  const { revision, capabilities, instructions, serverInfo } = client.agreement
+  const found: { [list in ListName]: readonly Params[] } = { tools: [], prompts: [], resources: [], templates: [] }
+  let length = 0
+  for (const [name, capability, method, member] of lists) {
+    if (!isObject(capabilities[capability])) continue
+    const entries: Params[] = []
+    try {
+      for await (const page of client.pages(method, {}, { timeoutMs })) {
+        const listed = page[member]
+        if (!Array.isArray(listed)) throw new TypeError(`${method} has no "${member}"`)
+        entries.push(...listed.filter(isObject))
+        length += JSON.stringify(listed).length
+        if (entries.length > maxEntries[name] || length > maxLength)
+          throw new RangeError(`${method} has more than ${maxEntries[name]} entries or ${maxLength} characters in all`)
+      }
+    } catch (thrown) {
+      // Some servers declare resources and have no templates.
+      if (!(thrown instanceof ServerError) || thrown.code !== methodNotFound) throw thrown
+    }
+    found[name] = entries
+  }
+  return {
+    revision,
+    serverInfo: isObject(serverInfo) ? serverInfo : {},
+    capabilities,
+    ...(typeof instructions === 'string' && { instructions: instructions.slice(0, maxInstructions).toWellFormed() }),
+    ...found,
+  }
+}
+
+/** Returns stored definitions; `undefined` if the text is not what this version wrote. */
+export function parseDefinitions(text: string): UpstreamDefinitions | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && lists.every(([name]) => Array.isArray(value[name])) && isObject(value['capabilities'])
+      ? (value as unknown as UpstreamDefinitions)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Hashes what a model or a person sees of an upstream: tools, prompts, templates and instructions, with annotations,
+ * schemas, icons and `_meta`. Resources are not part of it, because they are data.
+ */
+export const hashOf = ({ tools, prompts, templates, instructions }: UpstreamDefinitions): string =>
+  digest({ tools, prompts, templates, instructions: instructions ?? null } as unknown as Json)
+
+/**
+ * Returns the first tool that a connection defines differently; `undefined` if all are as served. A tool that is missing
+ * there is not a difference, because its call fails by itself.
+ */
+export function findDifference(served: UpstreamDefinitions, found: readonly Params[]): string | undefined {
+  const byName = new Map(served.tools.map((tool) => [tool['name'], tool]))
+  for (const tool of found) {
+    const known = byName.get(tool['name'])
+    if (!known || JSON.stringify(known) === JSON.stringify(tool)) continue
+    if (digest(known as Json) !== digest(tool as Json)) return String(tool['name']).slice(0, 128)
+  }
+  return undefined
+}

@@ -1,0 +1,18 @@
+/** `sluice/gateway`: MCP servers that already run, behind the layers of a Sluice server. Commands are in `sluice/gateway-node`. */
+
+export type { Connections, ConnectionState, ConnectionLease, Scope, ScopeKey } from './connections.ts'
+export type { FromSdkOptions, SdkServer } from './from-sdk.ts'
+export { fromSdk } from './from-sdk.ts'
+export { gateway } from './gateway.ts'
+export type {
+  Gateway,
+  GatewayOptions,
+  LeftOut,
+  Upstream,
+  UpstreamContext,
+  UpstreamRule,
+  UpstreamSettings,
+  UpstreamState,
+} from './types.ts'
+export type { UrlUpstreamOptions } from './upstream.ts'
+export { upstream } from './upstream.ts'

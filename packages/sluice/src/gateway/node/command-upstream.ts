@@ -1,0 +1,78 @@
+/** `upstream({ command })`: a server that the gateway starts as a process, one per scope key. */
+
+import type { Connections } from '../connections.ts'
+import type { Upstream, UpstreamContext, UpstreamSettings } from '../types.ts'
+import { checkSettings } from '../upstream.ts'
+import { createProcessConnections } from './process-connections.ts'
+import { createProcessHost, type ProcessHost, type ProcessLimits } from './process-host.ts'
+import type { ProcessSpec } from './process-transport.ts'
+
+/** Options of an upstream that is a command. */
+export interface CommandUpstreamOptions extends UpstreamSettings, ProcessSpec {
+  /** How long a process may be without a call before it is ended. 5 minutes by default. */
+  readonly idleMs?: number
+  /** How long start and handshake may take. 30 seconds by default. */
+  readonly startMs?: number
+}
+
+/** An upstream that is a command. Its processes can share the host of a gateway. */
+export interface CommandUpstream extends Upstream {
+  /** Returns the same upstream, with its processes on this host. */
+  withHost(host: SharedHost): Upstream
+}
+
+/** Returns an upstream that is started as a process. */
+export function commandUpstream(options: CommandUpstreamOptions): CommandUpstream {
+  const { command, args, env, cwd, user, idleMs, startMs, ...settings } = options
+  const { name, maxMessageBytes = defaultMaxMessageBytes } = checkSettings(settings)
+  if (command === '') throw new TypeError(`upstream "${name}": "command" is empty`)
+  const spec: ProcessSpec = {
+    ...{ name, command },
+    ...(args && { args }),
+    ...(env && { env }),
+    ...(cwd !== undefined && { cwd }),
+    ...(user !== undefined && { user }),
+  }
+  const withHost = (shared: SharedHost): Upstream => ({
+    ...settings,
+    isProcess: true,
+    open(context) {
+      const { host, leave } = shared.join(context)
+      const connections = createProcessConnections(spec, {
+        ...{ host, connect: (transport) => context.connect(transport), maxMessageBytes },
+        ...(idleMs !== undefined && { idleMs }),
+        ...(startMs !== undefined && { startMs }),
+      })
+      return { ...connections, close: () => connections.close().finally(leave) } satisfies Connections
+    },
+  })
+  return { ...withHost(createSharedHost()), withHost }
+}
+
+/** Smaller than the client's own limit, because many callers share the memory of the gateway. */
+const defaultMaxMessageBytes = 4 * 1024 * 1024
+
+/** The process host of one gateway: made for the first upstream that opens, and closed with the last. */
+export interface SharedHost {
+  join(context: Pick<UpstreamContext, 'clock' | 'logger'>): { readonly host: ProcessHost; leave(): Promise<void> }
+}
+
+export function createSharedHost(limits: ProcessLimits = {}): SharedHost {
+  let host: ProcessHost | undefined
+  let members = 0
+  return {
+    join({ clock, logger }) {
+      host ??= createProcessHost({ ...limits, clock, logger })
+      const joined = host
+      members++
+      return {
+        host: joined,
+        async leave() {
+          if (--members > 0) return
+          host = undefined
+          await joined.close()
+        },
+      }
+    },
+  }
+}

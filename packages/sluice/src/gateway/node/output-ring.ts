@@ -1,0 +1,38 @@
+/** The last lines of a process's stderr, bounded: a process that writes without end must not fill the memory. */
+
+const maxLines = 100
+const maxLineLength = 500
+
+/** Keeps the last lines of a text that arrives in pieces. */
+export interface OutputRing {
+  /** Takes the next piece of stderr. */
+  write(text: string): void
+  /** Takes one whole line from elsewhere. */
+  line(text: string): void
+  lines(): readonly string[]
+}
+
+export function createOutputRing(): OutputRing {
+  let kept: string[] = []
+  let rest = ''
+  function line(text: string): void {
+    kept.push(text.slice(0, maxLineLength).trimEnd())
+    // Cut rarely, because each cut copies the array.
+    if (kept.length >= 2 * maxLines) kept = kept.slice(-maxLines)
+  }
+  return {
+    line,
+    write(text) {
+      const parts = text.split('\n')
+      const last = parts.pop() ?? ''
+      if (parts.length === 0) {
+        rest = (rest + last).slice(0, maxLineLength)
+        return
+      }
+      parts[0] = rest + (parts[0] ?? '')
+      for (const part of parts.slice(-maxLines)) line(part)
+      rest = last.slice(0, maxLineLength)
+    },
+    lines: () => (rest === '' ? kept : [...kept, rest]).slice(-maxLines),
+  }
+}

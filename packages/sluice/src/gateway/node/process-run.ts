@@ -1,0 +1,160 @@
+/** One process from its start to its end: its place, its handshake, the calls that use it, and its idle time. */
+
+import { ClientError } from '../../client/errors.ts'
+import type { Transport } from '../../client/transport.ts'
+import type { Client } from '../../client/types.ts'
+import { monotonicNow } from '../../core/clock.ts'
+import type { OutputRing } from './output-ring.ts'
+import type { PlaceHolder, ProcessHost } from './process-host.ts'
+import { createProcessTransport, type ProcessSpec } from './process-transport.ts'
+
+/** Agrees on a revision over the transport. */
+export type ConnectUpstream = (transport: Transport) => Promise<Client>
+
+export interface ProcessRunOptions {
+  readonly host: ProcessHost
+  readonly connect: ConnectUpstream
+  readonly tenant: string | undefined
+  readonly ring: OutputRing
+  readonly idleMs: number
+  readonly startMs: number
+  readonly maxMessageBytes: number
+  skipped(): void
+  /** The process ended by itself after its handshake. `isCrash` is false for an idle process that exits with 0. */
+  died(error: ClientError, isCrash: boolean): void
+  /** The process and its place are released. */
+  ended(): void
+}
+
+/** One process of an upstream. */
+export interface ProcessRun extends PlaceHolder {
+  /** Resolves after the handshake. */
+  readonly ready: Promise<Client>
+  /** The client, from the end of the handshake until the process ends. */
+  readonly client: Client | undefined
+  readonly pid: number | undefined
+  readonly startedAt: number
+  /** The monotonic time of the end of the handshake. */
+  readonly readyAt: number | undefined
+  /** Set when the end has begun. Resolves when the process is gone. */
+  readonly ending: Promise<void> | undefined
+  /** Calls that use the process or wait for its handshake. */
+  users: number
+  /** Called after `users` has become 0. */
+  unused(): void
+}
+
+/** Starts a process. */
+export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
+  const { host, connect, ring, idleMs, startMs, maxMessageBytes } = options
+  const { clock, guard } = host
+  const now = (): number => monotonicNow(clock)
+  let releasePlace = (): void => {}
+  let cancelTimer = (): void => {}
+  let client: Client | undefined
+  let readyAt: number | undefined
+  let idleSince = now()
+  let ending: Promise<void> | undefined
+  const transport = createProcessTransport(spec, {
+    guard,
+    clock,
+    ring,
+    maxMessageBytes,
+    skipped: options.skipped,
+    closed(error, isClean) {
+      // During the handshake the negotiation may open the transport again; if not, it fails.
+      if (!client || ending) return
+      options.died(error, run.users > 0 || !isClean)
+      run.end().catch(() => {})
+    },
+  })
+
+  async function begin(): Promise<Client> {
+    try {
+      releasePlace = await host.takePlace(run)
+      if (ending) throw new ClientError('closed', `${spec.name} was ended`, { mayHaveRun: false })
+      cancelTimer = clock.after(startMs, () =>
+        transport.fail(
+          new ClientError('unreachable', `${spec.name} did not finish its handshake within ${startMs} ms`, {
+            mayHaveRun: false,
+          }),
+        ),
+      )
+      const connected = await connect(transport)
+      cancelTimer()
+      if (ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
+      client = connected
+      readyAt = idleSince = now()
+      watchIdle(idleMs)
+      return connected
+    } catch (thrown) {
+      await finish()
+      throw thrown
+    }
+  }
+
+  /** One timer that looks from time to time, because a timer per call would cost as much as the call. */
+  function watchIdle(ms: number): void {
+    cancelTimer = clock.after(ms, () => {
+      const leftMs = run.users > 0 ? idleMs : idleSince + idleMs - now()
+      if (leftMs > 0) watchIdle(leftMs)
+      else run.end().catch(() => {})
+    })
+  }
+
+  async function finish(): Promise<void> {
+    cancelTimer()
+    const last = client
+    client = undefined
+    try {
+      await (last ? last.close() : transport.close())
+    } finally {
+      releasePlace()
+      options.ended()
+    }
+  }
+
+  const run: ProcessRun = {
+    tenant: options.tenant,
+    startedAt: clock.now(),
+    users: 0,
+    get client() {
+      return client
+    },
+    get pid() {
+      return transport.pid
+    },
+    get readyAt() {
+      return readyAt
+    },
+    get idleSince() {
+      return run.users === 0 && readyAt !== undefined ? idleSince : undefined
+    },
+    get ending() {
+      return ending
+    },
+    get ready() {
+      return ready
+    },
+    unused() {
+      idleSince = now()
+    },
+    end() {
+      if (!ending) {
+        if (client) ending = finish()
+        else {
+          // The handshake fails, and its failure ends the process.
+          ending = ready.then(
+            () => {},
+            () => {},
+          )
+          transport.fail(new ClientError('unreachable', `${spec.name} was ended`, { mayHaveRun: false }))
+        }
+      }
+      return ending
+    },
+  }
+  const ready = begin()
+  ready.catch(() => {})
+  return run
+}

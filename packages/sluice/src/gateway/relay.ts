@@ -1,0 +1,186 @@
+/**
+ * Sends one call to an upstream and returns its answer as ours. Toward the upstream everything is an allow-list: no id,
+ * token, key or header of the client leaves. What comes back is cleaned.
+ */
+
+import { ClientError, ServerError } from '../client/errors.ts'
+import type { Client, RequestOptions } from '../client/types.ts'
+import type { Answer, Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Seal } from '../core/seal.ts'
+import { clientLog, logLevels } from '../protocol/logging.ts'
+import { resourceNotFound } from '../protocol/resources.ts'
+import { metaKeys, modernRevision } from '../protocol/revisions.ts'
+import { toolContextOf } from '../protocol/tool-context.ts'
+import type { ConnectionLease, Connections, Scope } from './connections.ts'
+import { cleanResult } from './hygiene.ts'
+import { readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
+import { scopeKeyOf } from './scope.ts'
+import { toUpstreamError } from './upstream-error.ts'
+
+/** What the relay needs of an upstream. */
+export interface RelayDeps {
+  /** The upstream's name. */
+  readonly name: string
+  readonly scope: Scope
+  readonly connections: Connections
+  /** Whether the upstream may be told the roots of the configuration during a call. */
+  readonly hasRoots: boolean
+  readonly seal: Seal
+  readonly logger: Logger
+  /** Throws if a connection defines tools differently from the served definitions. `undefined` if it was checked before. */
+  verify(client: Client): Promise<void> | undefined
+}
+
+/** One request to relay. */
+export interface RelayRequest {
+  readonly method: string
+  readonly params: Params
+  /** The tool is called as a task of 2025-11-25, because the upstream requires it. */
+  readonly asTask?: boolean
+}
+
+export type Relay = (call: Call, request: RelayRequest) => Promise<Result>
+
+/** Log messages of one call that are passed on, and the characters of one message. */
+const maxLogs = 1000
+const maxLogLength = 64 * 1024
+
+export function createRelay(deps: RelayDeps): Relay {
+  const { name, scope, connections, seal } = deps
+
+  return function relay(call, request) {
+    if (call.params['requestState'] !== undefined) return continued(call, request)
+    return exchange(call, request, request.params).then((result) =>
+      result['resultType'] === 'input_required'
+        ? relayQuestions(call, name, result, undefined, seal)
+        : cleanResult(result),
+    )
+  }
+
+  /** A later round: the answers go upstream with the upstream's own state. */
+  async function continued(call: Call, request: RelayRequest): Promise<Result> {
+    const { params, state } = await readAnswers(call, name, seal)
+    const result = await exchange(call, request, { ...request.params, ...params })
+    return result['resultType'] === 'input_required'
+      ? relayQuestions(call, name, result, state, seal)
+      : cleanResult(result)
+  }
+
+  /** Sends once, and once more only if the connection failed before anything was sent. */
+  async function exchange(call: Call, request: RelayRequest, params: Params): Promise<Params> {
+    try {
+      return await attempt(call, request, params)
+    } catch (thrown) {
+      if (!isUnsent(thrown) || call.stop.reason) throw refusalOf(thrown, request)
+    }
+    try {
+      return await attempt(call, request, params)
+    } catch (thrown) {
+      throw refusalOf(thrown, request)
+    }
+  }
+
+  async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {
+    const acquired = connections.acquire(scopeKeyOf(scope, call), call.stop)
+    const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
+    let failure: unknown
+    try {
+      const checking = deps.verify(lease.client)
+      if (checking) await checking
+      const options = optionsOf(call)
+      return request.asTask
+        ? await lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
+        : await lease.client.request(request.method, params, options)
+    } catch (thrown) {
+      failure = thrown
+      throw thrown
+    } finally {
+      lease.release(failure)
+    }
+  }
+
+  function optionsOf(call: Call): RequestOptions {
+    const level = call.revision === modernRevision ? call.meta[metaKeys.logLevel] : 'debug'
+    const capabilities = relayedCapabilities(call)
+    return {
+      stop: call.stop,
+      // The layers have the deadline, and stop the call.
+      timeoutMs: Number.POSITIVE_INFINITY,
+      inputRequired: 'return',
+      capabilities: deps.hasRoots ? { ...capabilities, roots: {} } : capabilities,
+      ...(typeof level === 'string' && { logLevel: level }),
+      ...(call.meta['progressToken'] !== undefined && { onProgress: progressOf(call) }),
+      onNotification: logsOf(call),
+    }
+  }
+
+  function refusalOf(thrown: unknown, { method, params }: RelayRequest): unknown {
+    if (thrown instanceof ServerError)
+      return method === 'resources/read' && notFound.has(thrown.code)
+        ? resourceNotFound(String(params['uri']))
+        : relayedError(name, thrown)
+    if (thrown instanceof ClientError || thrown instanceof RpcError) return toUpstreamError(thrown, name)
+    return thrown
+  }
+}
+
+/** Nothing was sent, so the request can be repeated. */
+const isUnsent = (thrown: unknown): boolean =>
+  (thrown instanceof ClientError && thrown.reason === 'unreachable' && !thrown.mayHaveRun) ||
+  (thrown instanceof RpcError && thrown.reason === 'upstreamUnavailable' && isUnsent(thrown.cause))
+
+function progressOf(call: Call): (progress: Params) => void {
+  const { progress: report } = toolContextOf(call, {})
+  return ({ progress, total, message }) => {
+    if (typeof progress !== 'number') return
+    report(
+      progress,
+      typeof total === 'number' ? total : undefined,
+      typeof message === 'string' ? message.slice(0, 2000) : undefined,
+    )
+  }
+}
+
+/** Passes on log messages of the call's own stream, at the level that this client asked for. */
+function logsOf(call: Call): (method: string, params: Params) => void {
+  let sent = 0
+  return (method, { level, data, logger }) => {
+    if (method !== 'notifications/message' || sent >= maxLogs) return
+    const known = logLevels.find((each) => each === level)
+    if (!known || data === undefined || JSON.stringify(data).length > maxLogLength) return
+    sent++
+    clientLog(call)(known, data, typeof logger === 'string' ? logger.slice(0, 200) : undefined)
+  }
+}
+
+/** Codes that mean something between this client and the gateway. From an upstream they would mislead the client. */
+const ownCodes: ReadonlySet<number> = new Set([-32700, -32020, -32021, -32022, -32042])
+/** Both revisions' codes for a resource that does not exist. */
+const notFound: ReadonlySet<number> = new Set([-32002, -32602])
+const maxErrorText = 4000
+const maxErrorData = 16 * 1024
+
+/** Returns the upstream's error with its code and text. Its data is below one member, so that it cannot pose as ours. */
+function relayedError(upstream: string, { code, message, data }: ServerError): RpcError {
+  const isOwn = ownCodes.has(code) || (code <= -32000 && code >= -32019) || (code >= 40_000 && code < 60_000)
+  const text = data === undefined ? '' : JSON.stringify(data)
+  return new RpcError('upstreamError', message.slice(0, maxErrorText), {
+    ...(!isOwn && { code }),
+    data: { upstream, ...(text !== '' && text.length <= maxErrorData && { data: withoutReserved(data) }) },
+  })
+}
+
+const withoutReserved = (data: unknown): unknown =>
+  isObject(data) && '_meta' in data ? { ...data, _meta: undefined } : data
+
+/** Returns the answer if it has what the method's result must have. Otherwise clients would refuse it as malformed. */
+export function assertResult(answer: Result, member: string, upstream: string): Answer {
+  if (Array.isArray(answer[member])) return answer
+  if (member === 'content' && answer['structuredContent'] !== undefined) return { ...answer, content: [] }
+  throw new RpcError('upstreamError', `${upstream} answered with a result that has no "${member}"`)
+}

@@ -1,0 +1,209 @@
+/**
+ * The definitions of an upstream as targets of ours. They are made directly and not through `tool()`: arguments pass
+ * through unchecked, because the upstream checks them, and results are relayed without judging them.
+ */
+
+import type { Answer, Result } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { definitionHash } from '../core/definition-hash.ts'
+import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Effect, Ready } from '../core/target.ts'
+import { parseTemplate } from '../core/uri-template.ts'
+import type { Completers, Completion } from '../protocol/completion.ts'
+import { completion } from '../protocol/completion.ts'
+import { policyOf } from '../protocol/policy.ts'
+import type { Prompt } from '../protocol/prompts.ts'
+import { createResourceList } from '../protocol/resource-list.ts'
+import type { Resource } from '../protocol/resources.ts'
+import { headerParams } from '../protocol/schema.ts'
+import type { Tool, ToolEntry } from '../protocol/tools.ts'
+import { cleanIcons, withCleanMeta } from './hygiene.ts'
+import type { Relay } from './relay.ts'
+import { assertResult } from './relay.ts'
+import type { ToolSettings } from './rules.ts'
+
+/** What targets need of their upstream. */
+export interface TargetContext {
+  readonly upstream: string
+  readonly relay: Relay
+  /** Whether hints may be believed. */
+  readonly trustHints: boolean
+  /** Whether the upstream completes arguments. */
+  readonly completes: boolean
+  /** Inspects an answer before it leaves, for the endpoint for all. */
+  readonly outgoing?: (answer: Result) => Result
+}
+
+/** Names that the specification allows. Clients refuse whole lists over one bad name. */
+const legalName = /^[A-Za-z0-9_.-]{1,128}$/
+
+const readPolicy = policyOf({ timeoutMs: 60_000 }, 'upstream', { readOnly: true })
+
+const sent = (context: TargetContext, answer: Result, member: string): Answer => {
+  const checked = assertResult(answer, member, context.upstream)
+  return context.outgoing ? context.outgoing(checked as Result) : checked
+}
+
+/** A question of the upstream is the answer of this round. */
+const isQuestion = (answer: Result): boolean => answer.resultType === 'input_required'
+
+/** Returns the entry with clean `_meta` and icons. All other members are kept as they are. */
+export function cleanEntry(entry: Params): Params {
+  const clean = withCleanMeta(entry)
+  if (!('icons' in clean)) return clean
+  const { icons, ...rest } = clean
+  const kept = cleanIcons(icons)
+  return kept ? { ...rest, icons: kept } : rest
+}
+
+/** Makes the target of a tool. Throws a `TypeError` with the reason if clients could not use it. */
+export function toolTarget(entry: Params, name: string, settings: ToolSettings, context: TargetContext): Tool {
+  const { upstream, relay, trustHints } = context
+  const original = entry['name']
+  assertEntry(entry, name)
+  const { inputSchema, execution } = entry
+  if (!isObject(inputSchema) || inputSchema['type'] !== 'object')
+    throw new TypeError('its input schema is not an object schema')
+  const headers = headerParams(inputSchema, 'its input schema')
+  const asTask = isObject(execution) && execution['taskSupport'] === 'required'
+  const { execution: _, ...listed } = cleanEntry(entry)
+  const { policy, format } = settings
+  const finish = (answer: Result): Answer => {
+    if (isQuestion(answer)) return answer
+    return sent(context, format ? format(answer) : answer, 'content')
+  }
+  const target: Tool = {
+    kind: 'tool',
+    name,
+    policy,
+    // The members that a client reads were checked above. Further ones are the upstream's own.
+    entry: { ...listed, name } as unknown as ToolEntry,
+    hintsAreClaims: !trustHints,
+    ...(headers.length > 0 && { headers }),
+    prepare: (args): Ready => ({
+      effect: () => Promise.resolve(effect),
+      run: (call) =>
+        relay(call, { method: 'tools/call', params: { name: original, arguments: args }, asTask }).then(finish),
+    }),
+  }
+  /** The gateway cannot know what a foreign tool acts on, and the person who decides is told so. */
+  const effect: Effect = {
+    Upstream: upstream,
+    Definition: definitionHash(target).slice(0, 16),
+    Effect: 'unknown',
+  }
+  return target
+}
+
+/** Makes the target of a prompt. */
+export function promptTarget(entry: Params, name: string, context: TargetContext): Prompt {
+  assertEntry(entry, name)
+  const { name: original, arguments: parameters } = entry
+  const names = (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown) =>
+    isObject(parameter) && typeof parameter['name'] === 'string' ? [parameter['name']] : [],
+  )
+  return {
+    kind: 'prompt',
+    name,
+    policy: readPolicy,
+    entry: { ...cleanEntry(entry), name },
+    complete: completersOf(names, { type: 'ref/prompt', name: original }, context),
+    completion: relayedCompletion,
+    prepare: (args): Ready => ({
+      run: (call) =>
+        context
+          .relay(call, { method: 'prompts/get', params: { name: original, arguments: args } })
+          .then((answer) => (isQuestion(answer) ? answer : sent(context, answer, 'messages'))),
+    }),
+  }
+}
+
+/** Makes the target of a resource, or of all resources of a template. URIs are the upstream's own. */
+export function resourceTarget(entry: Params, context: TargetContext): Resource {
+  const uri = entry['uriTemplate'] ?? entry['uri']
+  if (typeof uri !== 'string' || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) || uri.length > 4096)
+    throw new TypeError('its URI has no scheme or is too long')
+  if (typeof entry['name'] !== 'string') throw new TypeError('it has no name')
+  const template = entry['uriTemplate'] === undefined ? undefined : parseTemplate(uri)
+  return {
+    kind: 'resource',
+    name: uri,
+    policy: readPolicy,
+    entry: cleanEntry(entry),
+    template,
+    complete: template ? completersOf(template.names, { type: 'ref/resource', uri }, context) : {},
+    completion: relayedCompletion,
+    createList: createResourceList,
+    list: undefined,
+    prepare: (args) => readOf(String(args), context),
+  }
+}
+
+/** Makes the work of reading one URI. */
+function readOf(uri: string, context: TargetContext): Ready {
+  return {
+    run: (call) =>
+      context
+        .relay(call, { method: 'resources/read', params: { uri } })
+        .then((answer) =>
+          isQuestion(answer) ? answer : sent(context, { ttlMs: 0, cacheScope: 'private', ...answer }, 'contents'),
+        ),
+  }
+}
+
+/** Makes the target of a URI that the upstream did not list, such as one that a tool's result links to. */
+export const linkedTarget = (uri: string, context: TargetContext): Resource => ({
+  ...resourceTarget({ uri, name: uri }, context),
+  // A limiter or a metric must not grow with every URI that a client makes up.
+  name: '(linked)',
+})
+
+function assertEntry({ description, title }: Params, name: string): void {
+  if (!legalName.test(name)) throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" or "."')
+  if (description !== undefined && typeof description !== 'string') throw new TypeError('its description is not text')
+  if (title !== undefined && typeof title !== 'string') throw new TypeError('its title is not text')
+}
+
+/** The upstream's values, with how many there are in all. */
+interface RelayedValues extends ReadonlyArray<string> {
+  readonly total?: unknown
+  readonly hasMore?: unknown
+}
+
+function completersOf(names: readonly string[], ref: Params, context: TargetContext): Completers {
+  if (!context.completes) return {}
+  const completer =
+    (argument: string) =>
+    async (value: string, chosen: { readonly [name: string]: string }, call: Call): Promise<RelayedValues> => {
+      const params = {
+        ref,
+        argument: { name: argument, value },
+        ...(Object.keys(chosen).length > 0 && { context: { arguments: chosen } }),
+      }
+      const { completion: found } = await context.relay(call, { method: 'completion/complete', params })
+      if (!isObject(found) || !Array.isArray(found['values']))
+        throw new RpcError('upstreamError', `${context.upstream} answered without a list of values`)
+      const values = found['values'].filter((each): each is string => typeof each === 'string').slice(0, 100)
+      return Object.assign(values, { total: found['total'], hasMore: found['hasMore'] })
+    }
+  return Object.fromEntries(names.map((name) => [name, completer(name)]))
+}
+
+/** Completion that keeps the upstream's own counts. */
+const relayedCompletion: Completion = {
+  parse: completion.parse,
+  async complete(completers, request, call) {
+    const completer = Object.hasOwn(completers, request.argument) ? completers[request.argument] : undefined
+    const values: RelayedValues = (await completer?.(request.value, request.context, call)) ?? []
+    const { total, hasMore } = values
+    return {
+      completion: {
+        values: [...values],
+        ...(typeof total === 'number' && { total }),
+        ...(typeof hasMore === 'boolean' && { hasMore }),
+      },
+    }
+  },
+}

@@ -1,0 +1,119 @@
+/** The public types of the gateway: its upstreams, the operator's rules for them, and what an operator sees of them. */
+
+import type { Client, ClientOptions } from '../client/types.ts'
+import type { Transport } from '../client/transport.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Logger } from '../core/log.ts'
+import type { ServerDefinition } from '../protocol/definition.ts'
+import type { Format } from '../protocol/format.ts'
+import type { Connections, ConnectionState, Scope } from './connections.ts'
+
+/**
+ * A rule of the operator for tools of an upstream. Of the rules that match a tool, the first that states a member
+ * decides that member.
+ */
+export interface UpstreamRule {
+  /** The upstream's own names. `*` matches any characters, as in `delete_*`. Every tool by default. */
+  readonly tools?: string | readonly string[]
+  /** `false` hides the tool and refuses its calls. */
+  readonly allow?: boolean
+  /** Scopes that a caller must all have to see and call it. */
+  readonly scopes?: readonly string[]
+  /** Whether a call needs an approval. The rules of `createApprovals` come first. */
+  readonly approval?: 'never' | 'always'
+  /** How long a call may take. 60 seconds by default. */
+  readonly timeoutMs?: number
+  /** Writes the text of structured results in another format: `toon` of `sluice/toon`. */
+  readonly format?: Format
+}
+
+/** Settings that every kind of upstream has. */
+export interface UpstreamSettings {
+  /** Lower-case letters, digits and `-`. Names on the endpoint for all begin with it, and tickets show it. */
+  readonly name: string
+  /**
+   * Whose calls share one connection: `caller` by default, so that no state of one caller reaches another. It needs
+   * authentication. `shared` is for upstreams that keep no state between calls.
+   */
+  readonly scope?: Scope
+  /** The operator's rules for its tools. */
+  readonly rules?: readonly UpstreamRule[]
+  /** Believes the upstream's annotations. By default they are claims, and every tool counts as dangerous. */
+  readonly trustHints?: boolean
+  /**
+   * `always` calls tools without comparing their definitions on each new connection with the listed ones. For servers
+   * that you wrote.
+   */
+  readonly trust?: 'compare' | 'always'
+  /** The prefix of its names on the endpoint for all, by default its name. `''` keeps the names as they are. */
+  readonly prefix?: string
+  /** Folders to name to an upstream that asks for roots outside a call, as `file://` URIs. */
+  readonly roots?: readonly string[]
+  /** The longest message that is read from it, in bytes: 4 MiB by default. */
+  readonly maxMessageBytes?: number
+  /** How long connecting and listing may take: 30 seconds by default. */
+  readonly discoverMs?: number
+  /** How often its definitions are listed again without a notification: every 10 minutes by default. */
+  readonly refreshMs?: number
+}
+
+/** What the gateway gives an upstream that opens its connections. */
+export interface UpstreamContext {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Connects over a transport, with the capabilities and listeners that the gateway needs. */
+  connect(transport: Transport, options?: Pick<ClientOptions, 'onClose'>): Promise<Client>
+}
+
+/** A server behind the gateway, made by `upstream` or `fromSdk`. Plain data until the gateway starts. */
+export interface Upstream extends UpstreamSettings {
+  /** Whether an idle connection costs a process, so that none is kept for notifications of changes. */
+  readonly isProcess?: boolean
+  /** Creates its connections. The gateway closes them. */
+  open(context: UpstreamContext): Connections
+}
+
+/** Options of `gateway`. */
+export interface GatewayOptions
+  extends Pick<ServerDefinition, 'name' | 'version' | 'title' | 'description' | 'websiteUrl' | 'icons'> {
+  readonly upstreams: readonly Upstream[]
+  /** Instructions for the model, before those of the upstreams. */
+  readonly instructions?: string
+  /** How long a start waits for upstreams whose definitions are unknown: 10 seconds by default. */
+  readonly startMs?: number
+}
+
+/** The endpoint for all upstreams, and one endpoint per upstream. Each is a definition for `createServer`. */
+export interface Gateway extends ServerDefinition {
+  /** The endpoint of each upstream, with exactly its names. */
+  readonly endpoints: { readonly [upstream: string]: ServerDefinition }
+  /** Returns what an operator sees of the upstreams. Empty before a server was created. */
+  states(): readonly UpstreamState[]
+  /** Ends the connections of an upstream, and lists its definitions again. */
+  restart(upstream: string): Promise<void>
+}
+
+/** What an operator sees of one upstream. */
+export interface UpstreamState {
+  readonly name: string
+  /** `stored`: the definitions come from the store, and the upstream was not reached yet. */
+  readonly definitions: 'unknown' | 'stored' | 'current'
+  readonly tools: number
+  readonly prompts: number
+  readonly resources: number
+  readonly templates: number
+  /** SHA-256 over everything that a model or a person sees of it. */
+  readonly hash?: string
+  /** Why the last listing failed. */
+  readonly lastError?: string
+  /** Definitions that are not served, with the reason. */
+  readonly leftOut: readonly LeftOut[]
+  readonly connections: readonly ConnectionState[]
+}
+
+/** A definition that is not served. */
+export interface LeftOut {
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template'
+  readonly name: string
+  readonly reason: string
+}

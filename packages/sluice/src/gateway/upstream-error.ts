@@ -1,0 +1,25 @@
+/**
+ * Failures of an upstream connection as refusals of the call. The caller must know whether the call may have run,
+ * because only a call that certainly did not run may be repeated.
+ */
+
+import { ClientError } from '../client/errors.ts'
+import type { Reason } from '../core/error.ts'
+import { RpcError } from '../core/error.ts'
+
+/** Returns the refusal for a failure of `upstream`. A value that is not a `ClientError` is returned as it is. */
+export function toUpstreamError(thrown: unknown, upstream: string): unknown {
+  if (!(thrown instanceof ClientError)) return thrown
+  const { reason, mayHaveRun } = thrown
+  const refusal = (as: Reason, text: string): RpcError =>
+    new RpcError(as, text, { data: { mayHaveRun }, cause: thrown })
+  if (reason === 'cancelled') return refusal('cancelled', 'Cancelled')
+  if (!mayHaveRun) return refusal('upstreamUnavailable', `${upstream} is unavailable. The call did not run: try again`)
+  if (reason === 'timeout') return refusal('timeout', `${upstream} did not answer in time. The call may have run`)
+  if (reason === 'tooLarge')
+    return refusal('resultTooLarge', `The answer of ${upstream} is too large. The call may have run: request less`)
+  return refusal(
+    'upstreamInDoubt',
+    `${upstream} failed before it answered. The call may have run and was not repeated: check before you repeat it`,
+  )
+}
