@@ -9,6 +9,7 @@ import { elicitation } from './plugins/elicitation.ts'
 import { health } from './plugins/health.ts'
 import { idempotency } from './plugins/idempotency.ts'
 import { log } from './plugins/log.ts'
+import { park } from './plugins/park.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server, TransportServer } from './protocol/server.ts'
 import { toTransportServer } from './protocol/server.ts'
@@ -92,6 +93,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
 export const nodeDefaults = (logger: Logger = stderrLogger()): readonly Plugin[] => [
   { ...log(logger), isDefault: true },
   { ...elicitation(), isDefault: true },
+  { ...park(), isDefault: true },
   { ...idempotency(), isDefault: true },
   { ...health(), isDefault: true },
 ]

@@ -277,7 +277,8 @@ function assertAskable(
   slots: ReturnType<typeof install>['slots'],
 ): void {
   for (const { kind, name, asks, asksWhileRunning } of [...tools, ...resources, ...prompts]) {
-    const missing = asks && !slots.elicitation ? 'elicitation' : asksWhileRunning && !slots.park && 'park'
+    const missing =
+      asks && !slots.elicitation ? 'elicitation' : asksWhileRunning === 'required' && !slots.park && 'park'
     if (missing) throw new TypeError(`${kind} "${name}" asks questions: add ${missing}() to "use"`)
   }
 }

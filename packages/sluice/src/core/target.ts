@@ -33,8 +33,8 @@ export interface Target {
   readonly hintsAreClaims?: boolean
   /** Whether the tool asks questions. A server without `ask` cannot serve it. */
   readonly asks?: boolean
-  /** Whether the work may ask while it runs. A server without `park` cannot serve it. */
-  readonly asksWhileRunning?: boolean
+  /** Whether the work asks while it runs. A server without `park` cannot serve a target that requires it. */
+  readonly asksWhileRunning?: 'possible' | 'required'
   /** Whether a call may be answered with a task. `never` by default. */
   readonly task?: TaskMode | undefined
   /** How long the call waits for its result before it becomes a task, in milliseconds. */

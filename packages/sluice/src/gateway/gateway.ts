@@ -15,6 +15,7 @@ import { defineServer } from '../protocol/definition.ts'
 import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import { createRelay } from './relay.ts'
+import { rootsHandler } from './relay-questions.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
 import type { Owners } from './table.ts'
@@ -31,7 +32,8 @@ const defaultStartMs = 10_000
 export function gateway(options: GatewayOptions): Gateway {
   const { upstreams, instructions, startMs = defaultStartMs, ...info } = options
   const names = new Set(upstreams.map(({ name }) => name))
-  if (names.size < upstreams.length) throw new TypeError('gateway: two upstreams have the same name; rename one of them')
+  if (names.size < upstreams.length)
+    throw new TypeError('gateway: two upstreams have the same name; rename one of them')
   let runtime: Runtime | undefined
   let servers = 0
 
@@ -137,7 +139,7 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { upstream, connections } = one
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
-        ...{ ...shared, seal, hasRoots: upstream.roots !== undefined },
+        ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
         verify: (client) => one.verify(client),
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]
@@ -148,7 +150,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const found = relays.get(upstream)
       if (!found) throw new TypeError(`There is no upstream "${upstream}"`)
       const { one, relay, watches } = found
-      const completes = one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
+      const completes =
+        one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
       return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
     },
     close() {

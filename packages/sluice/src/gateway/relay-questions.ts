@@ -14,12 +14,13 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Question } from '../core/target.ts'
-import { hasIdempotencyKey } from '../layers/idempotency-key.ts'
 import { assertAskable } from '../layers/elicitation.ts'
+import { hasIdempotencyKey } from '../layers/idempotency-key.ts'
+import { acceptForm, acceptRoots, acceptSample } from './accept-answer.ts'
 
 /** How long a person may take to answer. */
 const answerTtlMs = 10 * 60_000
-const maxRounds = 10
+export const maxRounds = 10
 /** Rounds in which an upstream may repeat the same questions. */
 const maxRepeats = 3
 const maxQuestions = 16
@@ -54,11 +55,11 @@ export const mayRelayQuestions = (call: Call): boolean =>
 
 const empty: Params = {}
 
-/** Returns the capabilities to declare upstream: the client's, as far as its questions can be relayed. */
-export function relayedCapabilities(call: Call): Params {
+/** Returns the capabilities to declare upstream: the client's, as far as its questions can be relayed or parked. */
+export function relayedCapabilities(call: Call, canPark: boolean): Params {
   const { elicitation, sampling, roots } = call.capabilities
   if (elicitation === undefined && sampling === undefined && roots === undefined) return empty
-  if (!mayRelayQuestions(call)) return empty
+  if (!canPark && !mayRelayQuestions(call)) return empty
   return {
     ...(isObject(elicitation) && { elicitation }),
     ...(isObject(sampling) && { sampling }),
@@ -96,15 +97,7 @@ export async function relayQuestions(
   previous: RelayState | undefined,
   seal: Seal,
 ): Promise<Result> {
-  if (!mayRelayQuestions(call)) throw refuseToPark(upstream)
-  const { inputRequests = {}, requestState } = result
-  if (requestState !== undefined && (typeof requestState !== 'string' || requestState.length > maxStateLength))
-    throw fail(`${upstream} sent a state that is longer than ${maxStateLength} characters`)
-  if (!isObject(inputRequests)) throw fail(`${upstream} sent questions that cannot be read`)
-  const entries = Object.entries(inputRequests)
-  if (entries.length > maxQuestions || JSON.stringify(inputRequests).length > maxQuestionLength)
-    throw fail(`${upstream} asks too much at once`)
-  const questions = entries.map(([key, request]) => [key.slice(0, 128), cleanQuestion(upstream, request)] as const)
+  const { questions, requestState, inputRequests } = readQuestions(upstream, result)
   assertAskable(
     questions.map(([, question]) => question),
     call,
@@ -127,10 +120,30 @@ export async function relayQuestions(
   }
 }
 
-/**
- * Answers a question that an upstream before 2026-07-28 asks during a call. The call would have to be parked while the
- * client is asked. This is the only place that decides so; a plugin that parks calls replaces these handlers.
- */
+/** Reads the questions of an `input_required` result. Throws if they are too many, too long or not allowed. */
+export function readQuestions(
+  upstream: string,
+  { inputRequests = {}, requestState }: Params,
+): {
+  readonly questions: readonly (readonly [key: string, question: Question])[]
+  readonly requestState: string | undefined
+  readonly inputRequests: Params
+} {
+  if (requestState !== undefined && (typeof requestState !== 'string' || requestState.length > maxStateLength))
+    throw fail(`${upstream} sent a state that is longer than ${maxStateLength} characters`)
+  if (!isObject(inputRequests)) throw fail(`${upstream} sent questions that cannot be read`)
+  const entries = Object.entries(inputRequests)
+  if (entries.length > maxQuestions || JSON.stringify(inputRequests).length > maxQuestionLength)
+    throw fail(`${upstream} asks too much at once`)
+  const questions = entries.map(([key, request]) => [key.slice(0, 128), cleanQuestion(upstream, request)] as const)
+  return { questions, requestState, inputRequests }
+}
+
+/** Answers with the roots of the configuration; `undefined` if there are none. */
+export const rootsHandler = (roots: readonly string[] | undefined): QuestionHandlers['roots'] =>
+  roots && (() => ({ roots: roots.map((uri) => ({ uri })) }))
+
+/** Answers questions that an upstream before 2026-07-28 asks outside a call, or during one that cannot be parked. */
 export function unparkedHandlers(
   upstream: string,
   roots: readonly string[] | undefined,
@@ -145,25 +158,25 @@ export function unparkedHandlers(
     form: refuse,
     url: refuse,
     sampling: refuse,
-    roots: () => (roots ? { roots: roots.map((uri) => ({ uri })) } : refuse()),
+    roots: rootsHandler(roots) ?? refuse,
   }
 }
 
-const refuseToPark = (upstream: string): ReturnType<typeof fail> =>
-  fail(`${upstream} asks a question in the middle of a call, and this gateway cannot hold calls open for answers yet`)
+export const refuseToPark = (upstream: string): ReturnType<typeof fail> =>
+  fail(`${upstream} asks a question, and this call cannot wait for its answer: add park() to "use"`)
 
-function cleanQuestion(upstream: string, request: unknown): Question {
+/** Returns a question of an upstream as a client may see it: named, bounded, without reach into other conversations. */
+export function cleanQuestion(upstream: string, request: unknown): Question {
   const { method, params } = isObject(request) ? request : {}
   const given = isObject(params) ? params : {}
-  const accept = (): undefined => undefined
-  if (method === 'roots/list') return { method, params: {}, needs: { roots: {} }, accept }
+  if (method === 'roots/list') return { method, params: {}, needs: { roots: {} }, accept: acceptRoots }
   if (method === 'sampling/createMessage')
     return {
       method,
       // Other servers' conversations are not this upstream's business.
       params: { ...pick(given, samplingMembers), includeContext: 'none' },
       needs: { sampling: given['tools'] === undefined ? {} : { tools: {} } },
-      accept,
+      accept: acceptSample,
     }
   if (method !== 'elicitation/create') throw fail(`${upstream} asks a question of an unknown kind`)
   const message = typeof given['message'] === 'string' ? given['message'] : ''
@@ -174,20 +187,21 @@ function cleanQuestion(upstream: string, request: unknown): Question {
       method,
       params: { mode: 'url', message: `${upstream} asks to open a page of ${url.host}: ${message}`, url: url.href },
       needs: { elicitation: { url: {} } },
-      accept,
+      accept: acceptForm(undefined),
     }
   }
+  const requestedSchema = isObject(given['requestedSchema'])
+    ? given['requestedSchema']
+    : { type: 'object', properties: {} }
   return {
     method,
     params: {
       mode: 'form',
       message: `${upstream} asks: ${message}`,
-      requestedSchema: isObject(given['requestedSchema'])
-        ? given['requestedSchema']
-        : { type: 'object', properties: {} },
+      requestedSchema,
     },
     needs: { elicitation: { form: {} } },
-    accept,
+    accept: acceptForm(requestedSchema),
   }
 }
 
@@ -203,13 +217,13 @@ const samplingMembers = [
   'toolChoice',
 ] as const
 
-const answerMembers: { readonly [method: string]: readonly string[] } = {
+export const answerMembers: { readonly [method: string]: readonly string[] } = {
   'elicitation/create': ['action', 'content'],
   'sampling/createMessage': ['role', 'content', 'model', 'stopReason'],
   'roots/list': ['roots'],
 }
 
-const pick = (from: Params, members: readonly string[]): Params =>
+export const pick = (from: Params, members: readonly string[]): Params =>
   Object.fromEntries(members.flatMap((member) => (from[member] === undefined ? [] : [[member, from[member]]])))
 
 const isRelayState = (value: unknown): value is RelayState =>

@@ -4,6 +4,7 @@
  */
 
 import { ClientError, ServerError } from '../client/errors.ts'
+import type { QuestionHandlers } from '../client/questions.ts'
 import type { Client, RequestOptions } from '../client/types.ts'
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
@@ -18,7 +19,8 @@ import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import { toolContextOf } from '../protocol/tool-context.ts'
 import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
-import { readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
+import { askClient, parkedHandlers } from './parked-questions.ts'
+import { mayRelayQuestions, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { scopeKeyOf } from './scope.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
@@ -28,8 +30,8 @@ export interface RelayDeps {
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
-  /** Whether the upstream may be told the roots of the configuration during a call. */
-  readonly hasRoots: boolean
+  /** Answers with the roots of the configuration, if there are any. */
+  readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
   readonly logger: Logger
   /** Throws if a connection defines tools differently from the served definitions. `undefined` if it was checked before. */
@@ -42,6 +44,8 @@ export interface RelayRequest {
   readonly params: Params
   /** The tool is called as a task of 2025-11-25, because the upstream requires it. */
   readonly asTask?: boolean
+  /** Whether the upstream may ask during a call that needed an approval. */
+  readonly relaysQuestions?: boolean
 }
 
 export type Relay = (call: Call, request: RelayRequest) => Promise<Result>
@@ -55,11 +59,22 @@ export function createRelay(deps: RelayDeps): Relay {
 
   return function relay(call, request) {
     if (call.params['requestState'] !== undefined) return continued(call, request)
-    return exchange(call, request, request.params).then((result) =>
-      result['resultType'] === 'input_required'
+    return exchange(call, request, request.params).then((result) => {
+      if (result['resultType'] !== 'input_required') return cleanResult(result)
+      return mayRelayQuestions(call)
         ? relayQuestions(call, name, result, undefined, seal)
-        : cleanResult(result),
-    )
+        : asked(call, request, result)
+    })
+  }
+
+  /** The key or the ticket is spent, so the call waits here for the answers and repeats the request upstream. */
+  async function asked(call: Call, request: RelayRequest, first: Params): Promise<Result> {
+    let result = first
+    for (let round = 0; result['resultType'] === 'input_required'; round++) {
+      const answers = await askClient(call, request, { upstream: name, result, round })
+      result = await exchange(call, request, { ...request.params, ...answers })
+    }
+    return cleanResult(result)
   }
 
   /** A later round: the answers go upstream with the upstream's own state. */
@@ -92,7 +107,7 @@ export function createRelay(deps: RelayDeps): Relay {
     try {
       const checking = deps.verify(lease.client)
       if (checking) await checking
-      const options = optionsOf(call)
+      const options = optionsOf(call, request)
       return request.asTask
         ? await lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
         : await lease.client.request(request.method, params, options)
@@ -104,15 +119,17 @@ export function createRelay(deps: RelayDeps): Relay {
     }
   }
 
-  function optionsOf(call: Call): RequestOptions {
+  function optionsOf(call: Call, request: RelayRequest): RequestOptions {
     const level = call.revision === modernRevision ? call.meta[metaKeys.logLevel] : 'debug'
-    const capabilities = relayedCapabilities(call)
+    const handlers = parkedHandlers(call, request, name)
+    const capabilities = relayedCapabilities(call, handlers !== undefined)
     return {
       stop: call.stop,
       // The layers have the deadline, and stop the call.
       timeoutMs: Number.POSITIVE_INFINITY,
       inputRequired: 'return',
-      capabilities: deps.hasRoots ? { ...capabilities, roots: {} } : capabilities,
+      ...(handlers && { handlers: deps.roots ? { ...handlers, roots: deps.roots } : handlers }),
+      capabilities: deps.roots ? { ...capabilities, roots: {} } : capabilities,
       ...(typeof level === 'string' && { logLevel: level }),
       ...(call.meta['progressToken'] !== undefined && { onProgress: progressOf(call) }),
       onNotification: logsOf(call),

@@ -11,6 +11,8 @@ export interface ToolSettings {
   readonly isAllowed: boolean
   readonly policy: Policy
   readonly format: Format | undefined
+  /** Whether the upstream may ask during a call that needed an approval. */
+  readonly relaysQuestions: boolean
 }
 
 const defaultTimeoutMs = 60_000
@@ -31,5 +33,10 @@ export function settingsFor(
     `upstream "${upstream}", tool "${tool}"`,
     { approval: first('approval') ?? 'never', readOnly: isReadOnly },
   )
-  return { isAllowed: first('allow') !== false, policy, format: first('format') }
+  return {
+    isAllowed: first('allow') !== false,
+    policy,
+    format: first('format'),
+    relaysQuestions: first('questions') === 'relay',
+  }
 }

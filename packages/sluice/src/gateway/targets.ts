@@ -69,7 +69,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
   const headers = headerParams(inputSchema, 'its input schema')
   const asTask = isObject(execution) && execution['taskSupport'] === 'required'
   const { execution: _, ...listed } = cleanEntry(entry)
-  const { policy, format } = settings
+  const { policy, format, relaysQuestions } = settings
   const finish = (answer: Result): Answer => {
     if (isQuestion(answer)) return answer
     return sent(context, format ? format(answer) : answer, 'content')
@@ -81,11 +81,14 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     // The members that a client reads were checked above. Further ones are the upstream's own.
     entry: { ...listed, name } as unknown as ToolEntry,
     hintsAreClaims: !trustHints,
+    asksWhileRunning: 'possible',
     ...(headers.length > 0 && { headers }),
     prepare: (args): Ready => ({
       effect: () => Promise.resolve(effect),
       run: (call) =>
-        relay(call, { method: 'tools/call', params: { name: original, arguments: args }, asTask }).then(finish),
+        relay(call, {
+          ...{ method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions },
+        }).then(finish),
     }),
   }
   /** The gateway cannot know what a foreign tool acts on, and the person who decides is told so. */
@@ -93,6 +96,9 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     Upstream: upstream,
     Definition: definitionHash(target).slice(0, 16),
     Effect: 'unknown',
+    ...(relaysQuestions && {
+      Questions: 'The upstream may ask during the call. This approval does not cover the answers.',
+    }),
   }
   return target
 }
@@ -109,6 +115,7 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
     name,
     policy: readPolicy,
     entry: { ...cleanEntry(entry), name },
+    asksWhileRunning: 'possible',
     complete: completersOf(names, { type: 'ref/prompt', name: original }, context),
     completion: relayedCompletion,
     prepare: (args): Ready => ({
@@ -132,6 +139,7 @@ export function resourceTarget(entry: Params, context: TargetContext): Resource 
     name: uri,
     policy: readPolicy,
     entry: cleanEntry(entry),
+    asksWhileRunning: 'possible',
     template,
     complete: template ? completersOf(template.names, { type: 'ref/resource', uri }, context) : {},
     completion: relayedCompletion,

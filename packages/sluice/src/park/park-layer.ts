@@ -8,8 +8,8 @@ import type { Call, Layer } from '../core/call.ts'
 import { continueCall } from './continue-call.ts'
 import type { ParkDeps } from './deps.ts'
 import { createParkedCall } from './parked-call.ts'
-import { parkedUnderKey } from './parked-key.ts'
-import { readState } from './state.ts'
+import { hasKey, parkedUnderKey } from './parked-key.ts'
+import { isContinued, readState } from './state.ts'
 
 export const parkLayer =
   (deps: ParkDeps): Layer =>
@@ -17,11 +17,16 @@ export const parkLayer =
     // A client that declared tasks gets a task instead.
     return (call) => (call.target.asksWhileRunning && !call.task ? parkable(call) : next(call))
 
-    async function parkable(call: Call): Promise<Answer> {
-      const state = await readState(call, deps.seal)
-      if (state) return continueCall(deps, call, state.id)
+    // Most calls are neither continued nor under a key, so they begin without an extra promise.
+    function parkable(call: Call): Promise<Answer> {
+      if (isContinued(call)) return readState(call, deps.seal).then((id) => continueCall(deps, call, id))
+      return hasKey(call) ? beginUnderKey(call) : begin(call)
+    }
+    async function beginUnderKey(call: Call): Promise<Answer> {
       const repeated = await parkedUnderKey(deps, call)
-      if (repeated) return continueCall(deps, call, repeated.id)
+      return repeated ? continueCall(deps, call, repeated.id) : begin(call)
+    }
+    function begin(call: Call): Promise<Answer> {
       const parked = createParkedCall(deps, call)
       return parked.follow(start(parked.call))
     }

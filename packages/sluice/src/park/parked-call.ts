@@ -49,7 +49,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
   const { calls, runs, lease, clock, logger, seal, parkMs, totalMs, local, running, endings } = deps
   const { target, caller, args } = request
   const tenant = request.tenant.id
-  const id = crypto.randomUUID()
+  let id = ''
   const stop = createStop()
   const waiters = createWaiters((reason) => stop.stop(reason))
   let phase: 'call' | 'parked' | 'over' = 'call'
@@ -82,6 +82,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
 
   async function park(questions: { readonly [name: string]: AskedQuestion }): Promise<RunningCall> {
     const free = runs.reserve(tenant, caller.subject)
+    id = crypto.randomUUID()
     const now = clock.now()
     const first: RunningCall = {
       ...{ id, tenant, subject: caller.subject, tool: target.name, process: lease.id },

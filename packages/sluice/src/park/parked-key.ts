@@ -10,7 +10,7 @@ import type { ParkDeps } from './deps.ts'
 
 const keyFor = (call: Call): Key => ['parked-key', ...recordKeyOf(call)]
 
-const hasKey = (call: Call): boolean => call.target.kind === 'tool' && hasIdempotencyKey(call)
+export const hasKey = (call: Call): boolean => call.target.kind === 'tool' && hasIdempotencyKey(call)
 
 export async function rememberKey({ serverStore }: ParkDeps, call: Call, id: string, ttlMs: number): Promise<void> {
   if (hasKey(call)) await serverStore.set(keyFor(call), id, ttlMs)
@@ -18,7 +18,6 @@ export async function rememberKey({ serverStore }: ParkDeps, call: Call, id: str
 
 /** Returns the record of the same call under the same key, if it is parked. Other calls are left to `idempotency`. */
 export async function parkedUnderKey({ serverStore, calls }: ParkDeps, call: Call): Promise<RunningCall | undefined> {
-  if (!hasKey(call)) return undefined
   const id = await serverStore.get(keyFor(call))
   const record = id === undefined ? undefined : await calls.read(call.tenant.id, id)
   const isSame = record?.definition === definitionHash(call.target) && record.digest === digest(call.args)

@@ -217,7 +217,7 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
-    ...(definition.asksWhileRunning && { asksWhileRunning: true }),
+    ...(definition.asksWhileRunning && { asksWhileRunning: 'required' as const }),
     task: definition.task,
     taskAfterMs: definition.taskAfterMs,
     ...(approvalArguments && { approvalArguments }),

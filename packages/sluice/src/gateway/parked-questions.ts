@@ -1,0 +1,80 @@
+/**
+ * Questions of an upstream that need the call to stay alive: a server before 2026-07-28 asks in the middle of its work,
+ * and a call with an idempotency key or an approval cannot begin again. The call is parked, or is a task, while its
+ * client is asked.
+ */
+
+import type { QuestionHandlers } from '../client/questions.ts'
+import type { Call } from '../core/call.ts'
+import { fail } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Question } from '../core/target.ts'
+import { answerMembers, cleanQuestion, maxRounds, pick, readQuestions, refuseToPark } from './relay-questions.ts'
+
+type Asker = (questions: { readonly [name: string]: Question }) => Promise<Params>
+
+interface Questionable {
+  /** Whether the upstream may ask during a call that needed an approval. */
+  readonly relaysQuestions?: boolean
+}
+
+const askerOf = (call: Call): Asker | undefined => call.task?.ask ?? call.park?.ask
+
+const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
+
+/** Returns handlers for the questions of one call; `undefined` if the call cannot wait for answers. */
+export function parkedHandlers(
+  call: Call,
+  { relaysQuestions }: Questionable,
+  upstream: string,
+): QuestionHandlers | undefined {
+  const ask = askerOf(call)
+  if (!ask) return undefined
+  const isDeclined = wasApproved(call) && !relaysQuestions
+  const handle =
+    (method: string) =>
+    async (params: Params): Promise<Params> => {
+      const question = cleanQuestion(upstream, { method, params })
+      if (isDeclined) return declined(upstream, method)
+      const name = `${upstream}/${method.split('/')[0]}`
+      const { [name]: answer } = await ask({ [name]: question })
+      return pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+    }
+  return {
+    form: handle('elicitation/create'),
+    url: handle('elicitation/create'),
+    sampling: handle('sampling/createMessage'),
+    roots: handle('roots/list'),
+  }
+}
+
+/** A person who approved the arguments did not approve what is answered afterwards. */
+function declined(upstream: string, method: string): Params {
+  if (method === 'elicitation/create') return { action: 'decline' }
+  throw fail(`${upstream} asked during a call that needed an approval, and its questions are declined`)
+}
+
+/** Asks the client the questions of an `input_required` result. Returns what to add to the repeated request. */
+export async function askClient(
+  call: Call,
+  { relaysQuestions }: Questionable,
+  { upstream, result, round }: { readonly upstream: string; readonly result: Params; readonly round: number },
+): Promise<Params> {
+  const ask = askerOf(call)
+  if (!ask) throw refuseToPark(upstream)
+  if (round >= maxRounds) throw fail(`${upstream} asks again and again; the call was given up`)
+  const { questions, requestState } = readQuestions(upstream, result)
+  const inputResponses: { [key: string]: Params } = {}
+  if (wasApproved(call) && !relaysQuestions)
+    for (const [key, { method }] of questions) inputResponses[key] = declined(upstream, method)
+  else {
+    const named = questions.map(([key, question]) => [`${upstream}/${key}`, question] as const)
+    const answers = await ask(Object.fromEntries(named))
+    for (const [key, { method }] of questions) {
+      const answer = answers[`${upstream}/${key}`]
+      inputResponses[key] = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+    }
+  }
+  return { inputResponses, ...(requestState !== undefined && { requestState }) }
+}
