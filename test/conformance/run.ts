@@ -4,6 +4,9 @@
  * `-- --only 2026-07-28` runs one line of the table, `-- --scenario ping` one scenario on every revision that has it,
  * `-- --runtime workerd` (or deno, bun) the same server on another runtime; `workerd-object` is one Durable Object there.
  *
+ * `-- --through http-v1` (http-v2, stdio-v1, stdio-v2): the suite through a gateway, with an official SDK as the upstream.
+ * `-- --direct http-v1`: the same upstream without a gateway.
+ *
  * `-- --client`: the suite's client leg against `client-program.ts`, which uses `sluice/client`.
  */
 
@@ -17,6 +20,8 @@ import { passed, remarks, table } from './report.ts'
 import { failed, type Leg, readRequired, readScenarios } from './results.ts'
 import { startServing } from './serve.ts'
 import { conformance, suite } from './suite.ts'
+import { surprises } from './through/expected.ts'
+import { cells, serveThrough } from './through/serve-through.ts'
 
 interface Run {
   readonly name: string
@@ -46,28 +51,35 @@ const {
   scenario,
   runtime = 'node',
   client = false,
+  through,
+  direct,
 } = parseArgs({
   options: {
     only: { type: 'string' },
     scenario: { type: 'string' },
     runtime: { type: 'string' },
     client: { type: 'boolean' },
+    through: { type: 'string' },
+    direct: { type: 'string' },
   },
 }).values
+const cell = cells.find((known) => known === (through ?? direct))
+if ((through ?? direct) !== undefined && !cell) throw new Error(`--through: use one of ${cells.join(', ')}`)
 const leg: Leg = client ? 'client' : 'server'
 
 async function planned(): Promise<readonly Run[]> {
   const what = scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario]
   // A client chooses the revision itself, so it runs the lists of requirements, or one scenario alone.
-  const revisions = client ? [] : ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
+  const all = cell ? ['2025-11-25', '2026-07-28'] : ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
+  const revisions = client ? [] : all
   const runs = revisions.map((name): Run => ({ name, args: [...what, '--spec-version', name] }))
   if (client && scenario !== undefined) runs.push({ name: scenario.replace('/', '-'), args: what })
   // A set of requirements runs as a whole: the suite accepts no scenario beside it.
-  for (const revision of scenario === undefined ? ['2025-11-25', '2026-07-28'] : []) {
+  for (const revision of scenario === undefined && !cell ? ['2025-11-25', '2026-07-28'] : []) {
     const required = await readRequired(suite, revision, leg)
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
   }
-  if (scenario === undefined) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
+  if (scenario === undefined && !client && !cell) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
   const kept = runs.filter(({ name }) => only === undefined || only === name)
   if (kept.length === 0) throw new Error(`--only: use one of ${runs.map(({ name }) => name).join(', ')}`)
   return kept
@@ -110,7 +122,11 @@ async function perform({ name, args, required, scenarios: named }: Run, url: str
 
 const plan = await planned()
 const into = await mkdtemp(join(tmpdir(), 'sluice-conformance-'))
-const fixture = client ? { url: '', close: async () => {} } : await startServing(runtime)
+const fixture = client
+  ? { url: '', close: async () => {} }
+  : cell
+    ? await serveThrough(cell, direct !== undefined)
+    : await startServing(runtime)
 const runs: Ran[] = []
 try {
   // One after the other, because the tools that change the lists would notify the others' subscriptions.
@@ -122,10 +138,16 @@ try {
   await fixture.close()
 }
 if (runtime !== 'node') console.log(`on ${runtime}`)
+if (cell) console.log(`${direct === undefined ? 'through the gateway' : 'direct'}, upstream ${cell}`)
 const shown = runs.filter(({ scored }) => scored.length > 0)
 console.log(shown.length > 0 ? table(shown) : `${only} has no scenario "${scenario}"`)
 for (const line of shown.flatMap(remarks)) console.log(line)
-if (shown.length > 0 && shown.every(passed)) await rm(into, { recursive: true })
+const unexpected = through !== undefined && cell ? surprises(cell, shown) : undefined
+for (const line of unexpected ?? []) console.log(line)
+if (unexpected?.length === 0)
+  console.log('As expected: test/conformance/through/expected.ts names what does not pass, and why')
+if (shown.length > 0 && (unexpected ? unexpected.length === 0 : shown.every(passed)))
+  await rm(into, { recursive: true })
 else {
   console.log(`What the suite said and measured: ${into}`)
   process.exitCode = 1

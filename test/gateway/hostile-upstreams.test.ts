@@ -280,7 +280,7 @@ describe('rounds', () => {
       name: 'echo',
       arguments: {},
       requestState: round['requestState'],
-      inputResponses: { 'raw/who': { action: 'accept', content: {} } },
+      inputResponses: { who: { action: 'accept', content: {} } },
     }
     expect(await ann.request('tools/call', next, options)).toMatchObject({ content: [{ text: 'state of ann' }] })
     const bob = await clientOf(url, { handlers }, token('acme.bob'))

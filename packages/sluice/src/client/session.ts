@@ -110,9 +110,33 @@ export function createSession(transport: Transport, listener: SessionListener, c
       request.reject(new ClientError('closed', 'The server ended the subscription'))
   }
 
-  /** A channel does not say which request a question belongs to: the oldest one that can answer. */
-  const askedBy = (on: Id | undefined): Pending | undefined =>
-    on === undefined ? [...pending.values()].find(({ answer }) => answer) : pending.get(on)
+  /** How many questions each request is answering. */
+  const answering = new Map<Pending, number>()
+
+  /**
+   * A channel does not say which request a question belongs to. It is the oldest one that can answer and waits for no
+   * answer yet, otherwise the newest: a server often asks several questions at once.
+   */
+  function askedBy(on: Id | undefined): Pending | undefined {
+    if (on !== undefined) return pending.get(on)
+    const able = [...pending.values()].filter(({ answer }) => answer)
+    return able.find((request) => !answering.has(request)) ?? able.at(-1)
+  }
+  async function answerFor(
+    request: Pending | undefined,
+    question: ServerQuestion,
+    context: QuestionContext,
+  ): Promise<Params> {
+    if (!request?.answer) return listener.answer(question, context)
+    answering.set(request, (answering.get(request) ?? 0) + 1)
+    try {
+      return await request.answer(question, context)
+    } finally {
+      const left = (answering.get(request) ?? 1) - 1
+      if (left === 0) answering.delete(request)
+      else answering.set(request, left)
+    }
+  }
 
   async function asked(id: Id, method: string, params: Params, on: Id | undefined): Promise<void> {
     const born = generation
@@ -126,7 +150,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
         open.set(id, controller)
         const request = askedBy(on)
         const context = { signal: controller.signal, method: request?.method }
-        answer = { result: await (request?.answer ?? listener.answer)({ method, params }, context) }
+        answer = { result: await answerFor(request, { method, params }, context) }
         if (open.get(id) === controller) open.delete(id)
       }
     } catch (thrown) {

@@ -10,7 +10,16 @@ import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Question } from '../core/target.ts'
-import { answerMembers, cleanQuestion, maxRounds, pick, readQuestions, refuseToPark } from './relay-questions.ts'
+import { assertAskable } from '../layers/elicitation.ts'
+import {
+  answerMembers,
+  cleanQuestion,
+  maxRounds,
+  pick,
+  readQuestions,
+  refuseToPark,
+  safeKey,
+} from './relay-questions.ts'
 
 type Asker = (questions: { readonly [name: string]: Question }) => Promise<Params>
 
@@ -23,30 +32,45 @@ const askerOf = (call: Call): Asker | undefined => call.task?.ask ?? call.park?.
 
 const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
-/** Returns handlers for the questions of one call; `undefined` if the call cannot wait for answers. */
-export function parkedHandlers(
+/** The questions of one call. */
+export interface ParkedQuestions {
+  readonly handlers: QuestionHandlers
+  /** Why a question was refused: the client did not declare what it needs. */
+  readonly refusal: () => unknown
+}
+
+/** Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. */
+export function parkedQuestions(
   call: Call,
   { relaysQuestions }: Questionable,
   upstream: string,
-): QuestionHandlers | undefined {
+): ParkedQuestions | undefined {
   const ask = askerOf(call)
   if (!ask) return undefined
   const isDeclined = wasApproved(call) && !relaysQuestions
+  let refusal: unknown
   const handle =
     (method: string) =>
     async (params: Params): Promise<Params> => {
       const question = cleanQuestion(upstream, { method, params })
       if (isDeclined) return declined(upstream, method)
-      const name = `${upstream}/${method.split('/')[0]}`
+      try {
+        assertAskable([question], call)
+      } catch (thrown) {
+        refusal ??= thrown
+        throw thrown
+      }
+      // A question before 2026-07-28 has no key.
+      const name = method.split('/')[0] ?? ''
       const { [name]: answer } = await ask({ [name]: question })
       return pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
     }
-  return {
-    form: handle('elicitation/create'),
-    url: handle('elicitation/create'),
-    sampling: handle('sampling/createMessage'),
-    roots: handle('roots/list'),
+  const elicitation = handle('elicitation/create')
+  const handlers = {
+    ...{ form: elicitation, url: elicitation },
+    ...{ sampling: handle('sampling/createMessage'), roots: handle('roots/list') },
   }
+  return { handlers, refusal: () => refusal }
 }
 
 /** A person who approved the arguments did not approve what is answered afterwards. */
@@ -69,10 +93,10 @@ export async function askClient(
   if (wasApproved(call) && !relaysQuestions)
     for (const [key, { method }] of questions) inputResponses[key] = declined(upstream, method)
   else {
-    const named = questions.map(([key, question]) => [`${upstream}/${key}`, question] as const)
+    const named = questions.map(([key, question]) => [safeKey(upstream, key), question] as const)
     const answers = await ask(Object.fromEntries(named))
     for (const [key, { method }] of questions) {
-      const answer = answers[`${upstream}/${key}`]
+      const answer = answers[safeKey(upstream, key)]
       inputResponses[key] = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
     }
   }

@@ -69,15 +69,17 @@ export function relayedCapabilities(call: Call, canPark: boolean): Params {
 
 /** Reads the client's answers to relayed questions. Only questions that were asked, and only their known members. */
 export async function readAnswers(call: Call, upstream: string, seal: Seal): Promise<RelayedAnswers> {
-  const sealed = call.params['requestState']
-  if (sealed === undefined || !mayRelayQuestions(call)) return firstRound
+  const { requestState: sealed, inputResponses } = call.params
+  if (!mayRelayQuestions(call)) return firstRound
+  if (sealed === undefined)
+    return isObject(inputResponses) ? { ...firstRound, params: ahead(inputResponses) } : firstRound
   if (typeof sealed !== 'string') throw invalidParams('requestState must be a string')
   const opened = await seal.open(sealed, [upstream, ...callBinding(call)])
   if (!isRelayState(opened)) return firstRound
   const given = call.params['inputResponses'] ?? {}
   if (!isObject(given)) throw invalidParams('inputResponses must be an object')
   const answers = Object.entries(opened.asked).flatMap(([key, method]) => {
-    const answer = given[`${upstream}/${key}`]
+    const answer = given[safeKey(upstream, key)]
     return isObject(answer) ? [[key, pick(answer, answerMembers[method] ?? [])] as const] : []
   })
   return {
@@ -88,6 +90,15 @@ export async function readAnswers(call: Call, upstream: string, seal: Seal): Pro
     state: opened,
   }
 }
+
+/** Answers that a client sends before it was asked. The upstream decides whether they fit its questions. */
+const ahead = (responses: Params): Params => ({
+  inputResponses: Object.fromEntries(
+    Object.entries(responses).flatMap(([key, answer]) =>
+      isObject(answer) ? [[key, pick(answer, Object.values(answerMembers).flat())]] : [],
+    ),
+  ),
+})
 
 /** Returns the upstream's questions as ours, or refuses them. */
 export async function relayQuestions(
@@ -114,11 +125,14 @@ export async function relayQuestions(
   return {
     resultType: 'input_required',
     inputRequests: Object.fromEntries(
-      questions.map(([key, { method, params }]) => [`${upstream}/${key}`, { method, params }]),
+      questions.map(([key, { method, params }]) => [safeKey(upstream, key), { method, params }]),
     ),
     requestState: await seal.seal(state, [upstream, ...callBinding(call)], answerTtlMs),
   }
 }
+
+/** Returns the key of a question for the client. Keys with a prefix could pose as ours, so they get the upstream's name. */
+export const safeKey = (upstream: string, key: string): string => (/^[\w.-]+$/.test(key) ? key : `${upstream}/${key}`)
 
 /** Reads the questions of an `input_required` result. Throws if they are too many, too long or not allowed. */
 export function readQuestions(

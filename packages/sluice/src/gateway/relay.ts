@@ -8,7 +8,7 @@ import type { QuestionHandlers } from '../client/questions.ts'
 import type { Client, RequestOptions } from '../client/types.ts'
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import { RpcError } from '../core/error.ts'
+import { missingCapability, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
@@ -19,8 +19,9 @@ import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import { toolContextOf } from '../protocol/tool-context.ts'
 import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
-import { askClient, parkedHandlers } from './parked-questions.ts'
-import { mayRelayQuestions, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
+import type { ParkedQuestions } from './parked-questions.ts'
+import { askClient, parkedQuestions } from './parked-questions.ts'
+import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { scopeKeyOf } from './scope.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
@@ -58,7 +59,8 @@ export function createRelay(deps: RelayDeps): Relay {
   const { name, scope, connections, seal } = deps
 
   return function relay(call, request) {
-    if (call.params['requestState'] !== undefined) return continued(call, request)
+    if (call.params['requestState'] !== undefined || call.params['inputResponses'] !== undefined)
+      return continued(call, request)
     return exchange(call, request, request.params).then((result) => {
       if (result['resultType'] !== 'input_required') return cleanResult(result)
       return mayRelayQuestions(call)
@@ -107,10 +109,12 @@ export function createRelay(deps: RelayDeps): Relay {
     try {
       const checking = deps.verify(lease.client)
       if (checking) await checking
-      const options = optionsOf(call, request)
-      return request.asTask
-        ? await lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
-        : await lease.client.request(request.method, params, options)
+      const questions = parkedQuestions(call, request, name)
+      const options = optionsOf(call, questions, lease.client)
+      const answer = request.asTask
+        ? lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
+        : lease.client.request(request.method, params, options)
+      return questions ? await unlessRefused(answer, questions) : await answer
     } catch (thrown) {
       failure = thrown
       throw thrown
@@ -119,16 +123,17 @@ export function createRelay(deps: RelayDeps): Relay {
     }
   }
 
-  function optionsOf(call: Call, request: RelayRequest): RequestOptions {
+  function optionsOf(call: Call, questions: ParkedQuestions | undefined, client: Client): RequestOptions {
     const level = call.revision === modernRevision ? call.meta[metaKeys.logLevel] : 'debug'
-    const handlers = parkedHandlers(call, request, name)
-    const capabilities = relayedCapabilities(call, handlers !== undefined)
+    // A server before 2026-07-28 may ask for more than this client declared. It is refused when it asks.
+    const isLegacy = client.agreement.era === 'legacy'
+    const capabilities = questions && isLegacy ? everything : relayedCapabilities(call, questions !== undefined)
     return {
       stop: call.stop,
       // The layers have the deadline, and stop the call.
       timeoutMs: Number.POSITIVE_INFINITY,
       inputRequired: 'return',
-      ...(handlers && { handlers: deps.roots ? { ...handlers, roots: deps.roots } : handlers }),
+      ...(questions && { handlers: deps.roots ? { ...questions.handlers, roots: deps.roots } : questions.handlers }),
       capabilities: deps.roots ? { ...capabilities, roots: {} } : capabilities,
       ...(typeof level === 'string' && { logLevel: level }),
       ...(call.meta['progressToken'] !== undefined && { onProgress: progressOf(call) }),
@@ -143,6 +148,19 @@ export function createRelay(deps: RelayDeps): Relay {
         : relayedError(name, thrown)
     if (thrown instanceof ClientError || thrown instanceof RpcError) return toUpstreamError(thrown, name)
     return thrown
+  }
+}
+
+const everything: Params = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
+
+/** An upstream that fails because its question was refused fails for that reason, which says what the client lacks. */
+async function unlessRefused(answer: Promise<Params>, { refusal }: ParkedQuestions): Promise<Params> {
+  try {
+    const result = await answer
+    if (result['isError'] === true && refusal() !== undefined) throw refusal()
+    return result
+  } catch (thrown) {
+    throw refusal() ?? thrown
   }
 }
 
@@ -184,6 +202,9 @@ const maxErrorData = 16 * 1024
 
 /** Returns the upstream's error with its code and text. Its data is below one member, so that it cannot pose as ours. */
 function relayedError(upstream: string, { code, message, data }: ServerError): RpcError {
+  // The upstream saw exactly the client's own capabilities, so what it misses is missing in the client.
+  if (code === -32021 && isObject(data) && isObject(data['requiredCapabilities']))
+    return missingCapability(pick(data['requiredCapabilities'], ['elicitation', 'sampling', 'roots']))
   const isOwn = ownCodes.has(code) || (code <= -32000 && code >= -32019) || (code >= 40_000 && code < 60_000)
   const text = data === undefined ? '' : JSON.stringify(data)
   return new RpcError('upstreamError', message.slice(0, maxErrorText), {
