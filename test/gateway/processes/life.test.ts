@@ -84,6 +84,16 @@ test('a process in use is not idle', async () => {
   expect(connections.states()).toMatchObject([{ inFlight: 0 }])
 })
 
+test('with no idle time a process ends after its call, and never during one', async () => {
+  const { acquire, connections, clock } = open({ idleMs: 0 })
+  const { release } = await acquire()
+  await clock.advance(1000)
+  expect(connections.states()).toMatchObject([{ state: 'ready' }])
+  release()
+  await clock.advance(1000)
+  await expect.poll(() => connections.states()).toEqual([])
+})
+
 test('a process that ignores the end of input and SIGTERM is killed, with its group', async () => {
   const { call, connections, clock } = open({ start: 'stubborn' })
   const { pid } = (await call()) as Facts

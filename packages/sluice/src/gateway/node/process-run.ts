@@ -44,6 +44,9 @@ export interface ProcessRun extends PlaceHolder {
   unused(): void
 }
 
+/** A process in use is looked at no more often than this, however short its idle time is. */
+const minWatchMs = 100
+
 /** Starts a process. */
 export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
   const { host, connect, ring, idleMs, startMs, maxMessageBytes } = options
@@ -96,8 +99,9 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   /** One timer that looks from time to time, because a timer per call would cost as much as the call. */
   function watchIdle(ms: number): void {
     cancelTimer = clock.after(ms, () => {
-      const leftMs = run.users > 0 ? idleMs : idleSince + idleMs - now()
-      if (leftMs > 0) watchIdle(leftMs)
+      const leftMs = idleSince + idleMs - now()
+      if (run.users > 0) watchIdle(Math.max(idleMs, minWatchMs))
+      else if (leftMs > 0) watchIdle(leftMs)
       else run.end().catch(() => {})
     })
   }
