@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { ServerDefinition, ServerOptions, Verifier } from 'sluice'
+import { authenticate, tenants } from 'sluice'
 import type { Client, ClientOptions } from 'sluice/client'
 import { connect, httpTransport } from 'sluice/client'
 import { createNodeSender } from 'sluice/client-node'
 import type { Gateway, GatewayOptions, Upstream } from 'sluice/gateway-node'
 import { gateway } from 'sluice/gateway-node'
-import type { ServerDefinition, ServerOptions, Verifier } from 'sluice'
-import { authenticate, tenants } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { onTestFinished } from 'vitest'
@@ -21,7 +21,10 @@ export const eras: readonly Revision[] = ['2025-11-25', '2026-07-28']
 const silent = { info() {}, warn() {}, error() {} }
 
 /** Starts a program of `test/interop/foreign` and returns its address. */
-export async function startForeign(name: string, ...args: readonly string[]): Promise<[url: string, child: ChildProcess]> {
+export async function startForeign(
+  name: string,
+  ...args: readonly string[]
+): Promise<[url: string, child: ChildProcess]> {
   const program = join(import.meta.dirname, '../interop/foreign', `${name}.fixture.ts`)
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
   const url = await new Promise<string>((resolve, reject) => {
@@ -82,7 +85,11 @@ export async function servedAlone(upstream: Upstream, options: ServerOptions = {
 }
 
 /** Connects a client until the test ends. */
-export async function clientOf(url: string, options: ClientOptions = {}, headers: Record<string, string> = {}): Promise<Client> {
+export async function clientOf(
+  url: string,
+  options: ClientOptions = {},
+  headers: Record<string, string> = {},
+): Promise<Client> {
   const sender = createNodeSender()
   const client = await connect(httpTransport(url, { sender: sender.send, headers }), options)
   onTestFinished(async () => {
@@ -92,7 +99,17 @@ export async function clientOf(url: string, options: ClientOptions = {}, headers
   return client
 }
 
-export async function namesOf(list: AsyncIterable<{ readonly [member: string]: unknown }>, member = 'name'): Promise<unknown[]> {
+/** Returns everything that a list yields. */
+export async function allOf<T>(list: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const entry of list) found.push(entry)
+  return found
+}
+
+export async function namesOf(
+  list: AsyncIterable<{ readonly [member: string]: unknown }>,
+  member = 'name',
+): Promise<unknown[]> {
   const names: unknown[] = []
   for await (const entry of list) names.push(entry[member])
   return names

@@ -3,8 +3,8 @@
  * a slow or dead upstream delays no list. Notifications of changes are gathered, so a flood costs one listing a second.
  */
 
-import type { Client } from '../client/types.ts'
 import type { Subscription } from '../client/subscriptions.ts'
+import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'

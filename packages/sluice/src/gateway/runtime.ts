@@ -212,7 +212,14 @@ async function compare(one: RunningUpstream, client: Client, timeoutMs: number):
 }
 
 /** Returns what an operator sees of an upstream. */
-export function stateOf({ upstream, definitions, origin, discovery, connections, leftOut }: RunningUpstream): UpstreamState {
+export function stateOf({
+  upstream,
+  definitions,
+  origin,
+  discovery,
+  connections,
+  leftOut,
+}: RunningUpstream): UpstreamState {
   const { lastError } = discovery
   return {
     name: upstream.name,

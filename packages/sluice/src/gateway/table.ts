@@ -3,9 +3,9 @@
  * list of another upstream cannot take it over. Names are looked up, never parsed.
  */
 
-import { toAscii } from '../core/uri-template-match.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
+import { toAscii } from '../core/uri-template-match.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import type { Naming } from './endpoint.ts'
 import type { LeftOut, Upstream } from './types.ts'
@@ -59,8 +59,16 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
     }
   }
   const always: Take = () => undefined
-  claim('tool', ({ upstream, definitions }) => textsOf(definitions.tools, 'name').map((own) => prefixed(upstream, own)), always)
-  claim('prompt', ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)), always)
+  claim(
+    'tool',
+    ({ upstream, definitions }) => textsOf(definitions.tools, 'name').map((own) => prefixed(upstream, own)),
+    always,
+  )
+  claim(
+    'prompt',
+    ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
+    always,
+  )
   claim(
     'template',
     ({ definitions }) => textsOf(definitions.templates, 'uriTemplate'),

@@ -8,7 +8,7 @@ import type { Transport } from '../client/transport.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { ConnectionLease, Connections, ConnectionState, ScopeKey } from './connections.ts'
+import type { ConnectionLease, ConnectionState, Connections, ScopeKey } from './connections.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
 export interface TransportConnectionsOptions {
@@ -160,7 +160,8 @@ export function createTransportConnections(options: TransportConnectionsOptions)
         entry.isTrying = true
       }
       const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
-      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant) throw unavailable('has too many calls in flight', 1000)
+      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant)
+        throw unavailable('has too many calls in flight', 1000)
       entry.inFlight++
       if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)
       if (entry.client) return lease(entry, entry.client)
