@@ -1,7 +1,8 @@
 /** The number of processes is bounded per tenant and in all. A tenant that takes all it can does not affect the others. */
 
 import { expect, test } from 'vitest'
-import { isAlive, keyOf, open } from './kit.ts'
+import { keyOf, open } from './kit.ts'
+import { isAlive } from './running.ts'
 
 const pidOf = (facts: unknown): number => (facts as { readonly pid: number }).pid
 const full = { reason: 'upstreamUnavailable' }

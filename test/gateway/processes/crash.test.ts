@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../kit/processes/temporary-folder.ts'
-import { isAlive, keyOf, open } from './kit.ts'
+import { keyOf, open } from './kit.ts'
+import { isAlive } from './running.ts'
 
 const pidOf = (facts: unknown): number => (facts as { readonly pid: number }).pid
 
@@ -39,6 +40,10 @@ test('every call in flight fails in doubt, with the same end', async () => {
   for (const outcome of outcomes)
     expect(outcome).toMatchObject({ status: 'rejected', reason: { reason: 'upstreamInDoubt' } })
   release()
+})
+
+test('a process that exits as a missing program does may still have run the call', async () => {
+  await expect(open().call('exit-127')).rejects.toMatchObject({ reason: 'upstreamInDoubt' })
 })
 
 test('the process is started again after 1, 2, 4, 8 and 16 seconds, and then only by an operator or after 10 minutes', async () => {

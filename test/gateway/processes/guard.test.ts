@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { type Child, killAll, startChild } from '../../kit/processes/child.ts'
-import { isAlive, running } from './kit.ts'
+import { hasGroup, isAlive, running } from './running.ts'
 
 afterEach(killAll)
 
@@ -26,17 +26,8 @@ const parentOf = (pid: number): number => {
     return 0
   }
 }
-/** The upstreams, and the processes that they started: a group has the number of its first process. */
-const groupsOf = (mark: string): readonly number[] => running(mark).filter((pid) => !isGateway(pid))
-const isGateway = (pid: number): boolean => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('gateway.fixture')
-const hasMembers = (group: number): boolean => {
-  try {
-    process.kill(-group, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+/** The upstreams. Each is the first process of a group, which has its number. */
+const groupsOf = (mark: string): readonly number[] => running('upstream.fixture', mark)
 
 test.each(['', 'stubborn'])('kill -9 of the gateway ends its processes and their children (%s)', async (start) => {
   const { gateway, mark, guards } = await startGateway(start)
@@ -45,7 +36,7 @@ test.each(['', 'stubborn'])('kill -9 of the gateway ends its processes and their
   expect(groups).toHaveLength(2)
   gateway.process.kill('SIGKILL')
   await gateway.exit
-  await expect.poll(() => groups.filter(hasMembers), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => groups.filter(hasGroup), { timeout: 10_000 }).toEqual([])
   await expect.poll(() => isAlive(guard)).toBe(false)
 })
 
@@ -65,7 +56,7 @@ test('a guard that dies is replaced, and the new one knows the processes', async
   const groups = groupsOf(mark)
   gateway.process.kill('SIGKILL')
   await gateway.exit
-  await expect.poll(() => groups.filter(hasMembers), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => groups.filter(hasGroup), { timeout: 10_000 }).toEqual([])
 })
 
 test('the guard does not end with SIGTERM or SIGINT to everything', async () => {

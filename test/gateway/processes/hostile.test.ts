@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../packages/sluice/src/core/clock.ts'
-import { advanceUntil, fixture, isAlive, open, running } from './kit.ts'
+import { advanceUntil, fixture, open } from './kit.ts'
+import { hasGroup, isAlive, running } from './running.ts'
 
 const pidOf = (facts: unknown): number => (facts as { readonly pid: number }).pid
 
@@ -73,11 +74,3 @@ test('a process that forks and exits takes the fork with it', async () => {
   await expect.poll(() => running(mark)).toEqual([])
   await expect.poll(() => hasGroup(pid)).toBe(false)
 })
-const hasGroup = (group: number): boolean => {
-  try {
-    process.kill(-group, 0)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,6 +1,5 @@
 /** A host and connections to the fixture, closed after each test, and questions about the processes of this machine. */
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Params } from 'sluice'
 import { connect } from 'sluice/client'
@@ -90,22 +89,5 @@ export async function advanceUntil(clock: FakeClock, promise: Promise<unknown>):
   for (let turn = 0; !isSettled; turn++) {
     if (turn % 20 === 19) await clock.advance(1000)
     await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
-/** Processes of this machine whose command line contains a text. Dead ones that wait to be cleared away do not count. */
-export const running = (text: string): readonly number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => commandOf(pid).includes(text))
-
-export const isAlive = (pid: number): boolean => commandOf(pid) !== ''
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
   }
 }

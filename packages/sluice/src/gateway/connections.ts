@@ -7,7 +7,12 @@ import type { Stop } from '../core/stop.ts'
 export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
 
 /** One value per group of callers that share a connection; made by the gateway from the scope, the tenant and the caller. */
-export type ScopeKey = { readonly text: string; readonly tenant: string | undefined }
+export type ScopeKey = {
+  readonly text: string
+  readonly tenant: string | undefined
+  /** Returns whether the session of this key is closed, so that its connection is not needed any longer. */
+  readonly isOver?: () => boolean
+}
 
 /**
  * A client that is ready to send, held for one call. `release` must be called exactly once. `failure` is the error that

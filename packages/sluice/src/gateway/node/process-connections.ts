@@ -81,7 +81,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
   function start(entry: Entry): ProcessRun {
     if (entry.failures > backoffsMs.length) entry.failures = 0
     const run = startRun(spec, {
-      ...{ host, connect, idleMs, startMs, maxMessageBytes, tenant: entry.key.tenant, ring: entry.ring },
+      ...{ host, connect, idleMs, startMs, maxMessageBytes, key: entry.key, ring: entry.ring },
       skipped() {
         // The first line says that the upstream does this, the others only how much.
         if (/^10*$/.test(String(++entry.skippedLines)))
