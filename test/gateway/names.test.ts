@@ -146,7 +146,7 @@ test('the page of an app is named only by tools of the upstream that has it', as
   expect(await allOf(alone.tools())).toMatchObject([{ name: 'show', ...page }])
 })
 
-test('a URI that is listed as a resource and as a template is served once', async () => {
+test('a URI may be listed as a resource and as a template without variables', async () => {
   const raw = await rawUpstream({
     resources: [resource('git://here')],
     resourceTemplates: [{ uriTemplate: 'git://here', name: 'again' }],
@@ -155,6 +155,7 @@ test('a URI that is listed as a resource and as a template is served once', asyn
   for (const { url } of [await servedAlone(at('raw', raw)), await servedGateway([at('raw', raw)])]) {
     const client = await clientOf(url)
     expect(await namesOf(client.resources(), 'uri')).toEqual(['git://here'])
+    expect(await namesOf(client.resourceTemplates(), 'uriTemplate')).toEqual(['git://here'])
     expect(await client.request('resources/read', { uri: 'git://here' })).toMatchObject({
       contents: [{ text: 'here' }],
     })
