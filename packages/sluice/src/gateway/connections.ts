@@ -21,7 +21,7 @@ export type ScopeKey = {
 export type ConnectionLease = { readonly client: Client; release(failure?: unknown): void }
 
 /** What an operator sees of one connection. */
-export type ConnectionState = {
+export type UpstreamConnection = {
   readonly key: string
   readonly state: 'connecting' | 'ready' | 'backoff' | 'crash-loop' | 'closed'
   readonly pid?: number
@@ -42,7 +42,7 @@ export type Connections = {
    * Refuses with `upstreamUnavailable`: circuit open, crash loop, caps.
    */
   acquire(key: ScopeKey, stop: Stop): ConnectionLease | Promise<ConnectionLease>
-  states(): readonly ConnectionState[]
+  states(): readonly UpstreamConnection[]
   /** Ends the connections (all, or one key's) and clears backoff and crash-loop. */
   restart(key?: string): Promise<void>
   close(): Promise<void>

@@ -9,7 +9,7 @@ import { defaultMaxMessageBytes } from '../../client/message.ts'
 import { monotonicNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
-import type { ConnectionLease, ConnectionState, Connections, ScopeKey } from '../connections.ts'
+import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from '../connections.ts'
 import { createOutputRing, type OutputRing } from './output-ring.ts'
 import type { ProcessHost } from './process-host.ts'
 import { type ConnectUpstream, type ProcessRun, startRun } from './process-run.ts'
@@ -154,7 +154,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     throw unavailable(name, `${state} ${seconds} s`, undefined, retryAfterMs)
   }
 
-  function stateOf(entry: Entry): ConnectionState {
+  function stateOf(entry: Entry): UpstreamConnection {
     const { key, run, starts, failures, retryAt, lastError, skippedLines, ring } = entry
     const isFailed = now() < retryAt
     const live = run?.ending ? undefined : run
