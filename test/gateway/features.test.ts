@@ -10,7 +10,7 @@ import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { clientOf, eras, namesOf, servedAlone } from './kit.ts'
+import { allOf, clientOf, eras, namesOf, servedAlone } from './kit.ts'
 import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
@@ -236,7 +236,7 @@ test('members that no revision knows are passed on in definitions and results', 
   raw.respond = () => textResult('hi', { 'x-future': 2 })
   const { url } = await servedAlone(upstream({ name: 'raw', scope: 'shared', url: raw.url }))
   const client = await clientOf(url)
-  const [first] = await Array.fromAsync(client.tools())
+  const [first] = await allOf(client.tools())
   expect(first).toMatchObject({ 'x-future': { a: 1 } })
   expect(await client.callTool('echo')).toMatchObject({ 'x-future': 2 })
 })
@@ -246,7 +246,7 @@ test('arguments marked x-mcp-header reach the upstream as headers', async () => 
   const raw = await rawUpstream({ tools: [rawTool('deploy', { inputSchema })] })
   const { url } = await servedAlone(upstream({ name: 'raw', scope: 'shared', url: raw.url }))
   const client = await clientOf(url)
-  await Array.fromAsync(client.tools())
+  await allOf(client.tools())
   await client.callTool('deploy', { region: 'eu' })
   const sent = raw.requests.find(({ method }) => method === 'tools/call')
   expect(sent?.headers).toMatchObject({ 'mcp-param-region': 'eu', 'mcp-name': 'deploy' })

@@ -7,7 +7,7 @@ import type { Client } from 'sluice/client'
 import type { Upstream } from 'sluice/gateway-node'
 import { upstream } from 'sluice/gateway-node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientOf, eras, servedAlone, token, withTokens } from './kit.ts'
+import { allOf, clientOf, eras, servedAlone, token, withTokens } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, sendJson, textResult } from './raw-upstream.ts'
 
@@ -156,7 +156,7 @@ describe('words of the gateway', () => {
       _meta: meta,
     })
     const client = await gatewayTo(raw)
-    expect((await Array.fromAsync(client.tools()))[0]?.['_meta']).toEqual(kept)
+    expect((await allOf(client.tools()))[0]?.['_meta']).toEqual(kept)
     const { resultType, content, _meta } = await client.callTool('echo')
     expect(resultType).toBe('complete')
     expect(content).toEqual([
@@ -253,7 +253,7 @@ describe('words of the gateway', () => {
       (src) => ({ src }),
     )
     const raw = await rawUpstream({ tools: [rawTool('echo', { icons })] })
-    const [first] = await Array.fromAsync((await gatewayTo(raw)).tools())
+    const [first] = await allOf((await gatewayTo(raw)).tools())
     expect(first?.['icons']).toEqual([{ src: 'https://example.com/i.png' }])
   })
 })

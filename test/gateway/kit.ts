@@ -60,6 +60,9 @@ export async function served(definition: ServerDefinition, options: ServerOption
   return serving.url
 }
 
+/** A busy machine starts programs slowly. */
+const startMs = 60_000
+
 /** A gateway that is served, and its parts. */
 export interface ServedGateway {
   readonly team: Gateway
@@ -72,13 +75,13 @@ export async function servedGateway(
   options: ServerOptions = {},
   more: Partial<GatewayOptions> = {},
 ): Promise<ServedGateway> {
-  const team = gateway({ name: 'team', version: '1.0.0', upstreams, ...more })
+  const team = gateway({ name: 'team', version: '1.0.0', startMs, upstreams, ...more })
   return { team, url: await served(team, options) }
 }
 
 /** Serves the endpoint of one upstream, with its own names. */
 export async function servedAlone(upstream: Upstream, options: ServerOptions = {}): Promise<ServedGateway> {
-  const team = gateway({ name: 'team', version: '1.0.0', upstreams: [upstream] })
+  const team = gateway({ name: 'team', version: '1.0.0', startMs, upstreams: [upstream] })
   const definition = team.endpoints[upstream.name]
   if (!definition) throw new Error('no endpoint')
   return { team, url: await served(definition, options) }
@@ -97,6 +100,13 @@ export async function clientOf(
     sender.close()
   })
   return client
+}
+
+/** Returns everything that a list yields. */
+export async function allOf<T>(list: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const entry of list) found.push(entry)
+  return found
 }
 
 export async function namesOf(

@@ -3,7 +3,7 @@
 import type { Upstream } from 'sluice/gateway-node'
 import { upstream } from 'sluice/gateway-node'
 import { expect, test } from 'vitest'
-import { clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
+import { allOf, clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
@@ -143,10 +143,10 @@ test('the page of an app is named only by tools of the upstream that has it', as
   const client = await clientOf(url)
   expect(await namesOf(client.tools(), '_meta')).toEqual([page._meta, { 'com.example/kept': 1 }])
   const alone = await clientOf((await servedAlone(at('owner', owner))).url)
-  expect(await Array.fromAsync(alone.tools())).toMatchObject([{ name: 'show', ...page }])
+  expect(await allOf(alone.tools())).toMatchObject([{ name: 'show', ...page }])
 })
 
-test('a URI that is listed as a resource and as a template is served once', async () => {
+test('a URI may be listed as a resource and as a template without variables', async () => {
   const raw = await rawUpstream({
     resources: [resource('git://here')],
     resourceTemplates: [{ uriTemplate: 'git://here', name: 'again' }],
@@ -155,6 +155,7 @@ test('a URI that is listed as a resource and as a template is served once', asyn
   for (const { url } of [await servedAlone(at('raw', raw)), await servedGateway([at('raw', raw)])]) {
     const client = await clientOf(url)
     expect(await namesOf(client.resources(), 'uri')).toEqual(['git://here'])
+    expect(await namesOf(client.resourceTemplates(), 'uriTemplate')).toEqual(['git://here'])
     expect(await client.request('resources/read', { uri: 'git://here' })).toMatchObject({
       contents: [{ text: 'here' }],
     })

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { Format } from '../protocol/format.ts'
-import type { ConnectionState, Connections, Scope } from './connections.ts'
+import type { Connections, Scope, UpstreamConnection } from './connections.ts'
 
 /**
  * A rule of the operator for tools of an upstream. Of the rules that match a tool, the first that states a member
@@ -113,7 +113,7 @@ export interface UpstreamState {
   readonly lastError?: string
   /** Definitions that are not served, with the reason. */
   readonly leftOut: readonly LeftOut[]
-  readonly connections: readonly ConnectionState[]
+  readonly connections: readonly UpstreamConnection[]
 }
 
 /** A definition that is not served. */
