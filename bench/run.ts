@@ -14,6 +14,7 @@ import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
+import { gateway } from './sections/gateway.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
@@ -33,6 +34,7 @@ const sections: Record<string, () => Promise<Section>> = {
   handle,
   stdio,
   client,
+  gateway,
   install,
   bundle,
   documents,

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import type { Store } from 'sluice'
+import type { ServerDefinition, Store } from 'sluice'
 import { authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { admission, createServer, fileLogger, nodeClock, serveHttp } from 'sluice/node'
@@ -31,9 +31,12 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const highLimit = { burst: 1e9, perSecond: 1e9 }
-export async function serveFull(more: { readonly store?: Store } = {}): Promise<void> {
-  const server = createServer(define(1, ['echo']), {
-    ...more,
+export async function serveFull(
+  more: { readonly store?: Store; readonly definition?: ServerDefinition } = {},
+): Promise<void> {
+  const { definition = define(1, ['echo']), ...options } = more
+  const server = createServer(definition, {
+    ...options,
     clock: nodeClock,
     secret: 'another thirty-two characters long',
     use: [

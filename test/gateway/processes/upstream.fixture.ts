@@ -10,7 +10,10 @@ import { createInterface } from 'node:readline'
 interface Request {
   readonly id: number | string
   readonly method: string
-  readonly params?: { readonly arguments?: { readonly how?: string; readonly mark?: string; readonly size?: number } }
+  readonly params?: {
+    readonly arguments?: { readonly how?: string; readonly mark?: string; readonly size?: number }
+    readonly _meta?: { readonly progressToken?: unknown }
+  }
 }
 
 const [start = ''] = process.argv.slice(2)
@@ -40,7 +43,7 @@ const tool = {
   },
 }
 
-const ways: { readonly [how: string]: (id: Request['id'], size: number) => void } = {
+const ways: { readonly [how: string]: (id: Request['id'], size: number, progressToken: unknown) => void } = {
   facts: (id) => text(id, { pid: process.pid, uid: process.getuid?.(), env: process.env, cwd: process.cwd(), calls }),
   seen: (id) => text(id, seen.slice(-20)),
   /** Answers after a moment, so that a kill meets calls in flight. */
@@ -64,6 +67,11 @@ const ways: { readonly [how: string]: (id: Request['id'], size: number) => void 
       else process.stdout.write(chunk, more)
     }
     more()
+  },
+  progress(id, size, progressToken) {
+    for (let progress = 1; progress <= size; progress++)
+      write({ method: 'notifications/progress', params: { progressToken, progress, total: size } })
+    text(id, 'done')
   },
   twice(id) {
     text(id, 'first')
@@ -121,6 +129,6 @@ input.on('line', (line) => {
     const { how = 'facts', mark, size = 0 } = params?.arguments ?? {}
     if (mark !== undefined) seen.push(mark)
     if (ledger !== undefined && mark !== undefined) appendFileSync(ledger, `${mark}\n`)
-    ways[how]?.(id, size)
+    ways[how]?.(id, size, params?._meta?.progressToken)
   }
 })

@@ -12,8 +12,9 @@ import { type CommandUpstream, commandUpstream, createSharedHost } from './comma
 import type { ProcessLimits } from './process-host.ts'
 
 export * from '../index.ts'
-export type { CommandUpstream, CommandUpstreamOptions } from './command-upstream.ts'
+export type { CommandUpstreamOptions } from './command-upstream.ts'
 export type { ProcessLimits } from './process-host.ts'
+export type { ProcessSpec } from './process-transport.ts'
 
 /** Options of `gateway` on Node. */
 export interface NodeGatewayOptions extends GatewayOptions {

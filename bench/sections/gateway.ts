@@ -1,0 +1,117 @@
+/**
+ * The gateway: `tools/call` through it to an upstream over HTTP, beside the direct call and a proxy that parses both
+ * ways. Three processes share the cores, so the share of the direct call falls as the upstream gets faster. The figures
+ * are promised against the proxy in the same run.
+ */
+import { startChild } from '../lib/child.ts'
+import { scriptOf } from '../lib/contenders.ts'
+import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section, type Table } from '../lib/figures.ts'
+import type { Failed, Job, Load } from '../lib/http-load.ts'
+import { callMessage, echoText, httpHeaders } from '../lib/messages.ts'
+
+const names = ['direct', 'proxy', 'bare', 'full'] as const
+type Way = (typeof names)[number]
+
+const upstreams = {
+  floor: new URL('../gateway/floor.ts', import.meta.url),
+  'sdk-v2': scriptOf('sdk-v2', 'http'),
+}
+type UpstreamName = keyof typeof upstreams
+
+const connections = 32
+const warmUpMs = 2_000
+const roundMs = 500
+const rounds = 9
+
+interface Served {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+interface Sample extends Load {
+  readonly cpuUs: number
+}
+type Measured = (way: Way, pick: (sample: Sample) => number) => number | undefined
+
+async function race(upstream: UpstreamName): Promise<Measured> {
+  const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
+  const direct = startChild(upstreams[upstream])
+  const served = new Map<Way, Served>([['direct', await direct.ask<Served>()]])
+  // Inherited by the processes that are started next.
+  process.env['BENCH_UPSTREAM'] = served.get('direct')?.url ?? ''
+  const children = new Map([
+    ['direct', direct],
+    ...names.slice(1).map((way) => [way, startChild(new URL(`../gateway/${way}.ts`, import.meta.url))] as const),
+  ] as const)
+  async function drive(way: Way, durationMs: number): Promise<Sample> {
+    const [server, child] = [served.get(way), children.get(way)]
+    if (!server || !child) throw new Error('never started')
+    const headers = { ...httpHeaders('tools/call', '2026-07-28'), ...server.headers }
+    const job: Job = { url: server.url, headers, body: callMessage('2026-07-28'), expect: echoText, connections, durationMs }
+    const before = await child.ask<{ cpuMs: number }>('cpu')
+    const result = await load.ask<Load | Failed>(job)
+    if ('failed' in result) throw new Error(result.failed)
+    const after = await child.ask<{ cpuMs: number }>('cpu')
+    if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
+    return { ...result, cpuUs: ((after.cpuMs - before.cpuMs) * 1_000) / result.requests }
+  }
+  try {
+    progress(`gateway to ${upstream}: warming up`)
+    const warm = await interleave(names, 1, async (way) => {
+      if (way !== 'direct') served.set(way, (await children.get(way)?.ask<Served>()) ?? { url: '', headers: {} })
+      return drive(way, warmUpMs)
+    })
+    const samples = await interleave([...warm.keys()], rounds, (way, round) => {
+      if (way === names[0]) progress(`gateway to ${upstream}: round ${round + 1} of ${rounds}`)
+      return drive(way, roundMs)
+    })
+    return (way, pick) => {
+      const taken = samples.get(way)
+      return taken && median(taken.map(pick))
+    }
+  } finally {
+    load.close()
+    for (const child of children.values()) child.close()
+  }
+}
+
+const rate = ({ perSecond }: Sample): number => perSecond
+const p50 = ({ p50Ms }: Sample): number => p50Ms
+const p99 = ({ p99Ms }: Sample): number => p99Ms
+const cpu = ({ cpuUs }: Sample): number => cpuUs
+
+const tableOf = (upstream: UpstreamName, of: Measured): Table => ({
+  title: `gateway over HTTP: tools/call to ${upstream} as upstream`,
+  notes: [
+    `${connections} connections, median of ${rounds} rounds of ${roundMs / 1_000} s`,
+    'CPU µs: of the process that is called; full: the full stack of sluice-full, one connection per caller',
+  ],
+  columns: ['', 'calls/s', 'of direct', 'vs proxy', 'CPU µs/call', 'p50 ms', 'p99 ms'],
+  rows: names.map((way) => [
+    way,
+    formatNumber(of(way, rate)),
+    formatNumber(ratio(of(way, rate), of('direct', rate))),
+    formatFactor(ratio(of(way, rate), of('proxy', rate))),
+    formatNumber(of(way, cpu)),
+    formatNumber(of(way, p50)),
+    formatNumber(of(way, p99)),
+  ]),
+})
+
+export async function gateway(): Promise<Section> {
+  const [floor, sdk] = [await race('floor'), await race('sdk-v2')]
+  const share = (of: Measured, way: Way, to: Way): number | undefined => ratio(of(way, rate), of(to, rate))
+  return {
+    figures: Object.fromEntries(
+      ([['floor', floor], ['sdk-v2', sdk]] as const).map(([name, of]) => [
+        name,
+        Object.fromEntries(names.map((way) => [way, { perSecond: of(way, rate), cpuUs: of(way, cpu), p99Ms: of(way, p99) }])),
+      ]),
+    ),
+    tables: [tableOf('floor', floor), tableOf('sdk-v2', sdk)],
+    goals: [
+      { figure: 'gateway to the floor, times a parsing proxy', atLeast: 1.2, unit: '×', measured: share(floor, 'bare', 'proxy') },
+      { figure: 'gateway with the full stack, times a parsing proxy', atLeast: 1, unit: '×', measured: share(floor, 'full', 'proxy') },
+      { figure: 'gateway to SDK v2, of the direct call', atLeast: 0.8, unit: '', measured: share(sdk, 'bare', 'direct') },
+    ],
+  }
+}
