@@ -15,7 +15,7 @@ import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
-import { isUpstream, openUpstreams } from '../host/upstreams.ts'
+import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
 import { escapeControls, exitCodes, numberOf, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { drainOnSignal } from './wait-for-signal.ts'
@@ -126,7 +126,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
 function upstreamState(gateway: Gateway, name: string): string | undefined {
   const state = gateway.states().find((each) => each.name === name)
   if (!state || state.definitions !== 'unknown') return undefined
-  return `${state.lastError ?? 'not reached yet'}. It is tried again; see "sluice upstreams logs ${name}"`
+  return `${problemOf(state) ?? 'not reached yet'}. It is tried again; see "sluice upstreams logs ${name}"`
 }
 
 /** Shortens a path to a relative one if it is below the working folder. */

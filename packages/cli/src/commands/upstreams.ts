@@ -5,6 +5,7 @@ import { loadConfig } from '../config/load.ts'
 import type { RunningProcess } from '../host/control.ts'
 import { findProcesses, restartIn } from '../host/control.ts'
 import { dataFolder } from '../host/store.ts'
+import { problemOf } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, table, toJson } from '../output.ts'
 import { suggest } from '../suggest.ts'
 import type { CommandContext } from './context.ts'
@@ -28,7 +29,7 @@ export async function upstreamsList(context: CommandContext, options: UpstreamsO
       const restarts = state.connections.reduce((sum, each) => sum + each.restarts, 0)
       return [
         ...[state.name, summaryOf(state), String(state.tools), String(live.length), String(restarts), String(pid)],
-        escapeControls(state.lastError ?? ''),
+        escapeControls(problemOf(state) ?? ''),
       ]
     }),
   )

@@ -8,7 +8,7 @@ import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
 import { tightenPermissions } from '../host/permissions.ts'
 import { dataFolder } from '../host/store.ts'
-import { openUpstreams } from '../host/upstreams.ts'
+import { openUpstreams, problemOf } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, numberOf } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { choosesStdio, serveOne } from './serve-one.ts'
@@ -118,8 +118,9 @@ async function listNow(gateway: Gateway, name: string, target: readonly string[]
   try {
     await gateway.restart(name)
   } catch (thrown) {
-    const cause = thrown instanceof Error ? thrown.message : String(thrown)
-    const stderr = gateway.states()[0]?.connections.flatMap(({ stderr: lines = [] }) => lines) ?? []
+    const [state] = gateway.states()
+    const cause = (state && problemOf(state)) ?? (thrown instanceof Error ? thrown.message : String(thrown))
+    const stderr = state?.connections.flatMap(({ stderr: lines = [] }) => lines) ?? []
     const said = stderr.length > 0 ? `\nIt wrote:\n${escapeControls(stderr.slice(-20).join('\n'))}` : ''
     throw new CommandError(`${target.join(' ')}: ${escapeControls(cause)}${said}`)
   }

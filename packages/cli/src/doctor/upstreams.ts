@@ -6,7 +6,7 @@ import type { Environment } from 'sluice/node'
 import { createServer } from 'sluice/node'
 import { log, park } from 'sluice/plugins'
 import type { Config, ServerSettings } from '../config/schema.ts'
-import { isUpstream, openUpstreams } from '../host/upstreams.ts'
+import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -18,8 +18,14 @@ export async function checkUpstreams(config: Config, env: Environment): Promise<
     ([, settings]) => isUpstream(settings) && settings.enabled !== false,
   )
   const findings: Finding[] = []
-  // One after the other, because each may start a process that takes a second and 200 MB.
-  for (const [name, settings] of servers) findings.push(...(await checkUpstream(name, settings, config, env)))
+  // The timers of the gateway do not keep a process alive, and a server that does not start leaves nothing else.
+  const keepAlive = setInterval(() => {}, 1_000)
+  try {
+    // One after the other, because each may start a process that takes a second and 200 MB.
+    for (const [name, settings] of servers) findings.push(...(await checkUpstream(name, settings, config, env)))
+  } finally {
+    clearInterval(keepAlive)
+  }
   return findings
 }
 
@@ -49,14 +55,14 @@ async function checkUpstream(
 }
 
 function findingsOf(what: string, name: string, settings: ServerSettings, state: UpstreamState): readonly Finding[] {
-  const { definitions, lastError, tools, prompts, resources, leftOut, connections } = state
+  const { definitions, tools, prompts, resources, leftOut, connections } = state
   if (definitions !== 'current') {
     const stderr = connections.flatMap(({ stderr: lines = [] }) => lines).at(-1)
     const said = stderr === undefined ? '' : ` It wrote: ${stderr}`
     const fix = settings.url
       ? `Check that the URL is right (it usually ends with /mcp) and the credential in "servers.${name}.headers"`
       : `Run the command of "servers.${name}" yourself: it must start, and read requests from stdin`
-    return [bad(what, `${lastError ?? `no answer within ${startMs / 1000} s`}.${said}`, fix)]
+    return [bad(what, `${problemOf(state) ?? `no answer within ${startMs / 1000} s`}.${said}`, fix)]
   }
   const revision = connections.find((each) => each.revision !== undefined)?.revision
   const counts = `${tools} tools, ${prompts} prompts, ${resources} resources`

@@ -1,6 +1,6 @@
 /** Servers of others as the configuration describes them: commands and URLs, behind one gateway with one endpoint for all. */
 
-import type { Gateway, Upstream, UpstreamRule } from 'sluice/gateway-node'
+import type { Gateway, Upstream, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
 import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/schema.ts'
@@ -88,6 +88,12 @@ function toUpstream(
     env: variables,
     ...omitUndefined({ args, cwd, user, idleMs, startMs }),
   })
+}
+
+/** Returns why an upstream cannot be used, from its own connections if they know more; `undefined` if it can. */
+export function problemOf({ connections, lastError }: UpstreamState): string | undefined {
+  const cause = connections.find((each) => each.lastError !== undefined)?.lastError
+  return lastError === undefined ? undefined : (cause ?? lastError).replace(/\.$/, '')
 }
 
 /** The library refuses settings that cannot work. Here they come from the configuration or the command line. */
