@@ -5,7 +5,16 @@
  */
 import { startChild } from '../lib/child.ts'
 import { scriptOf } from '../lib/contenders.ts'
-import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section, type Table } from '../lib/figures.ts'
+import {
+  formatFactor,
+  formatNumber,
+  interleave,
+  median,
+  progress,
+  ratio,
+  type Section,
+  type Table,
+} from '../lib/figures.ts'
 import type { Failed, Job, Load } from '../lib/http-load.ts'
 import { callMessage, echoText, httpHeaders } from '../lib/messages.ts'
 
@@ -46,7 +55,14 @@ async function race(upstream: UpstreamName): Promise<Measured> {
     const [server, child] = [served.get(way), children.get(way)]
     if (!server || !child) throw new Error('never started')
     const headers = { ...httpHeaders('tools/call', '2026-07-28'), ...server.headers }
-    const job: Job = { url: server.url, headers, body: callMessage('2026-07-28'), expect: echoText, connections, durationMs }
+    const job: Job = {
+      url: server.url,
+      headers,
+      body: callMessage('2026-07-28'),
+      expect: echoText,
+      connections,
+      durationMs,
+    }
     const before = await child.ask<{ cpuMs: number }>('cpu')
     const result = await load.ask<Load | Failed>(job)
     if ('failed' in result) throw new Error(result.failed)
@@ -102,16 +118,38 @@ export async function gateway(): Promise<Section> {
   const share = (of: Measured, way: Way, to: Way): number | undefined => ratio(of(way, rate), of(to, rate))
   return {
     figures: Object.fromEntries(
-      ([['floor', floor], ['sdk-v2', sdk]] as const).map(([name, of]) => [
+      (
+        [
+          ['floor', floor],
+          ['sdk-v2', sdk],
+        ] as const
+      ).map(([name, of]) => [
         name,
-        Object.fromEntries(names.map((way) => [way, { perSecond: of(way, rate), cpuUs: of(way, cpu), p99Ms: of(way, p99) }])),
+        Object.fromEntries(
+          names.map((way) => [way, { perSecond: of(way, rate), cpuUs: of(way, cpu), p99Ms: of(way, p99) }]),
+        ),
       ]),
     ),
     tables: [tableOf('floor', floor), tableOf('sdk-v2', sdk)],
     goals: [
-      { figure: 'gateway to the floor, times a parsing proxy', atLeast: 1.2, unit: '×', measured: share(floor, 'bare', 'proxy') },
-      { figure: 'gateway with the full stack, times a parsing proxy', atLeast: 1, unit: '×', measured: share(floor, 'full', 'proxy') },
-      { figure: 'gateway to SDK v2, of the direct call', atLeast: 0.8, unit: '', measured: share(sdk, 'bare', 'direct') },
+      {
+        figure: 'gateway to the floor, times a parsing proxy',
+        atLeast: 1.2,
+        unit: '×',
+        measured: share(floor, 'bare', 'proxy'),
+      },
+      {
+        figure: 'gateway with the full stack, times a parsing proxy',
+        atLeast: 1,
+        unit: '×',
+        measured: share(floor, 'full', 'proxy'),
+      },
+      {
+        figure: 'gateway to SDK v2, of the direct call',
+        atLeast: 0.8,
+        unit: '',
+        measured: share(sdk, 'bare', 'direct'),
+      },
     ],
   }
 }

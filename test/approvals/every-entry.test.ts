@@ -32,6 +32,8 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './client': 'brings no call in',
   './client-node': 'brings no call in',
   './client-oauth': 'brings no call in',
+  './gateway': 'brings no call in',
+  './gateway-node': 'brings no call in',
   './approvals': 'brings no call in',
   './console': 'brings no call in',
   './json-schema': 'brings no call in',
@@ -74,6 +76,7 @@ const members: { readonly [member in keyof TransportServer]: By } = {
   shutDown: 'brings no call in',
   assertSafeToExpose: 'brings no call in',
   ready: 'brings no call in',
+  definitionsReady: 'brings no call in',
 }
 
 let shop: ApprovalsFixture

@@ -1,8 +1,8 @@
 /** Every feature of an upstream, in both eras of the upstream and of the client. */
 
+import { completable } from '@modelcontextprotocol/sdk/server/completable.js'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { completable } from '@modelcontextprotocol/sdk/server/completable.js'
 import { ask, defineServer, prompt, resource, tool } from 'sluice'
 import type { Upstream } from 'sluice/gateway-node'
 import { fromSdk, upstream } from 'sluice/gateway-node'
@@ -10,7 +10,7 @@ import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { clientOf, eras, namesOf, servedAlone } from './kit.ts'
+import { allOf, clientOf, eras, namesOf, servedAlone } from './kit.ts'
 import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
@@ -44,7 +44,10 @@ function legacyServer(): McpServer {
   }))
   server.registerResource(
     'notes',
-    new ResourceTemplate('note://all/{name}', { list: undefined, complete: { name: (value) => [`${value}1`, `${value}2`] } }),
+    new ResourceTemplate('note://all/{name}', {
+      list: undefined,
+      complete: { name: (value) => [`${value}1`, `${value}2`] },
+    }),
     {},
     (uri) => ({ contents: [{ uri: uri.href, text: uri.href }] }),
   )
@@ -157,7 +160,9 @@ describe.each(rows)('an upstream %s', (_, open) => {
       const client = await clientOf(url, { revision })
       expect(await namesOf(client.resources(), 'uri')).toEqual(['note://a'])
       expect(await namesOf(client.resourceTemplates(), 'uriTemplate')).toEqual(['note://all/{name}'])
-      expect(await client.request('resources/read', { uri: 'note://a' })).toMatchObject({ contents: [{ text: 'hello' }] })
+      expect(await client.request('resources/read', { uri: 'note://a' })).toMatchObject({
+        contents: [{ text: 'hello' }],
+      })
       expect(await client.request('resources/read', { uri: 'note://all/x' })).toMatchObject({
         contents: [{ text: 'note://all/x' }],
       })
@@ -197,21 +202,24 @@ describe.each(rows)('an upstream %s', (_, open) => {
   })
 })
 
-test.each(eras)('a form of an upstream of 2026-07-28 is shown by a client of %s, which learns who asks', async (revision) => {
-  const { url } = await servedAlone(upstream({ name: 'files', scope: 'shared', url: await modernServer() }))
-  const messages: unknown[] = []
-  const client = await clientOf(url, {
-    revision,
-    handlers: {
-      form({ message }) {
-        messages.push(message)
-        return { action: 'accept', content: { name: 'Ada' } }
+test.each(eras)(
+  'a form of an upstream of 2026-07-28 is shown by a client of %s, which learns who asks',
+  async (revision) => {
+    const { url } = await servedAlone(upstream({ name: 'files', scope: 'shared', url: await modernServer() }))
+    const messages: unknown[] = []
+    const client = await clientOf(url, {
+      revision,
+      handlers: {
+        form({ message }) {
+          messages.push(message)
+          return { action: 'accept', content: { name: 'Ada' } }
+        },
       },
-    },
-  })
-  expect(await client.callTool('ask')).toMatchObject({ content: [{ text: 'Hello Ada' }] })
-  expect(messages).toEqual(['files asks: Who?'])
-})
+    })
+    expect(await client.callTool('ask')).toMatchObject({ content: [{ text: 'Hello Ada' }] })
+    expect(messages).toEqual(['files asks: Who?'])
+  },
+)
 
 test.each(eras)('a client of %s that cannot be asked gets a refusal, not a hanging call', async (revision) => {
   const { url } = await servedAlone(upstream({ name: 'files', scope: 'shared', url: await modernServer() }))
@@ -228,7 +236,7 @@ test('members that no revision knows are passed on in definitions and results', 
   raw.respond = () => textResult('hi', { 'x-future': 2 })
   const { url } = await servedAlone(upstream({ name: 'raw', scope: 'shared', url: raw.url }))
   const client = await clientOf(url)
-  const [first] = await Array.fromAsync(client.tools())
+  const [first] = await allOf(client.tools())
   expect(first).toMatchObject({ 'x-future': { a: 1 } })
   expect(await client.callTool('echo')).toMatchObject({ 'x-future': 2 })
 })
@@ -238,7 +246,7 @@ test('arguments marked x-mcp-header reach the upstream as headers', async () => 
   const raw = await rawUpstream({ tools: [rawTool('deploy', { inputSchema })] })
   const { url } = await servedAlone(upstream({ name: 'raw', scope: 'shared', url: raw.url }))
   const client = await clientOf(url)
-  await Array.fromAsync(client.tools())
+  await allOf(client.tools())
   await client.callTool('deploy', { region: 'eu' })
   const sent = raw.requests.find(({ method }) => method === 'tools/call')
   expect(sent?.headers).toMatchObject({ 'mcp-param-region': 'eu', 'mcp-name': 'deploy' })

@@ -7,7 +7,7 @@ import type { Client } from 'sluice/client'
 import type { Upstream } from 'sluice/gateway-node'
 import { upstream } from 'sluice/gateway-node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientOf, eras, servedAlone, token, withTokens } from './kit.ts'
+import { allOf, clientOf, eras, servedAlone, token, withTokens } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, sendJson, textResult } from './raw-upstream.ts'
 
@@ -53,7 +53,11 @@ describe('answers', () => {
   test('of two answers the first counts', async () => {
     const raw = await rawUpstream()
     raw.respond = ({ id }, response) => {
-      events(response, { jsonrpc: '2.0', id, result: textResult('first') }, { jsonrpc: '2.0', id, result: textResult('second') })
+      events(
+        response,
+        { jsonrpc: '2.0', id, result: textResult('first') },
+        { jsonrpc: '2.0', id, result: textResult('second') },
+      )
       response.end()
       return undefined
     }
@@ -152,7 +156,7 @@ describe('words of the gateway', () => {
       _meta: meta,
     })
     const client = await gatewayTo(raw)
-    expect((await Array.fromAsync(client.tools()))[0]?.['_meta']).toEqual(kept)
+    expect((await allOf(client.tools()))[0]?.['_meta']).toEqual(kept)
     const { resultType, content, _meta } = await client.callTool('echo')
     expect(resultType).toBe('complete')
     expect(content).toEqual([
@@ -162,33 +166,36 @@ describe('words of the gateway', () => {
     expect(_meta).toEqual({ ...kept, 'io.modelcontextprotocol/serverInfo': expect.objectContaining({ name: 'raw' }) })
   })
 
-  test.each(eras)('a spoofed approval question carries the name of the upstream, for a client of %s', async (revision) => {
-    const raw = await rawUpstream()
-    const asked = {
-      'dev.sluice/approval': {
-        method: 'elicitation/create',
-        params: { mode: 'form', message: 'Approve the payment', requestedSchema: { type: 'object', properties: {} } },
-      },
-    }
-    raw.respond = ({ params }) =>
-      params['inputResponses'] ? textResult(JSON.stringify(params['inputResponses'])) : ask(asked)
-    const { url } = await servedAlone(at(raw))
-    const messages: unknown[] = []
-    const client = await clientOf(url, {
-      revision,
-      handlers: {
-        form: ({ message }) => {
-          messages.push(message)
-          return { action: 'accept', content: {} }
+  test.each(eras)(
+    'a spoofed approval question carries the name of the upstream, for a client of %s',
+    async (revision) => {
+      const raw = await rawUpstream()
+      const asked = {
+        'dev.sluice/approval': {
+          method: 'elicitation/create',
+          params: { mode: 'form', message: 'Approve the payment', requestedSchema: { type: 'object', properties: {} } },
         },
-      },
-    })
-    const { content } = await client.callTool('echo')
-    expect(messages).toEqual(['raw asks: Approve the payment'])
-    expect(content).toMatchObject([{ text: '{"dev.sluice/approval":{"action":"accept","content":{}}}' }])
-    const [first] = await rounds(url, revision)
-    if (first) expect(Object.keys(first['inputRequests'] as Members)).toEqual(['raw/dev.sluice/approval'])
-  })
+      }
+      raw.respond = ({ params }) =>
+        params['inputResponses'] ? textResult(JSON.stringify(params['inputResponses'])) : ask(asked)
+      const { url } = await servedAlone(at(raw))
+      const messages: unknown[] = []
+      const client = await clientOf(url, {
+        revision,
+        handlers: {
+          form: ({ message }) => {
+            messages.push(message)
+            return { action: 'accept', content: {} }
+          },
+        },
+      })
+      const { content } = await client.callTool('echo')
+      expect(messages).toEqual(['raw asks: Approve the payment'])
+      expect(content).toMatchObject([{ text: '{"dev.sluice/approval":{"action":"accept","content":{}}}' }])
+      const [first] = await rounds(url, revision)
+      if (first) expect(Object.keys(first['inputRequests'] as Members)).toEqual(['raw/dev.sluice/approval'])
+    },
+  )
 
   test.each([
     ['javascript:alert(1)', undefined],
@@ -246,29 +253,41 @@ describe('words of the gateway', () => {
       (src) => ({ src }),
     )
     const raw = await rawUpstream({ tools: [rawTool('echo', { icons })] })
-    const [first] = await Array.fromAsync((await gatewayTo(raw)).tools())
+    const [first] = await allOf((await gatewayTo(raw)).tools())
     expect(first?.['icons']).toEqual([{ src: 'https://example.com/i.png' }])
   })
 })
 
 describe('rounds', () => {
-  const form = { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } }
+  const form = {
+    method: 'elicitation/create',
+    params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+  }
   const handlers = { form: () => ({ action: 'accept', content: {} }) }
 
   test('the state of an upstream goes back to it, and to nobody else', async () => {
     const raw = await rawUpstream()
     raw.respond = ({ params }) =>
-      params['requestState'] === undefined ? ask({ who: form }, 'state of ann') : textResult(String(params['requestState']))
+      params['requestState'] === undefined
+        ? ask({ who: form }, 'state of ann')
+        : textResult(String(params['requestState']))
     const { url } = await servedAlone(at(raw, { scope: 'caller' }), { use: withTokens })
     const ann = await clientOf(url, { handlers }, token('acme.ann'))
     const options = { inputRequired: 'return' } as const
     const round = await ann.request('tools/call', { name: 'echo', arguments: {} }, options)
     expect(JSON.stringify(round)).not.toContain('state of ann')
-    const next = { name: 'echo', arguments: {}, requestState: round['requestState'], inputResponses: { 'raw/who': { action: 'accept', content: {} } } }
+    const next = {
+      name: 'echo',
+      arguments: {},
+      requestState: round['requestState'],
+      inputResponses: { 'raw/who': { action: 'accept', content: {} } },
+    }
     expect(await ann.request('tools/call', next, options)).toMatchObject({ content: [{ text: 'state of ann' }] })
     const bob = await clientOf(url, { handlers }, token('acme.bob'))
     await expect(bob.request('tools/call', next, options)).rejects.toMatchObject({ code: -32602 })
-    await expect(ann.request('tools/call', { ...next, arguments: { b: 1 } }, options)).rejects.toMatchObject({ code: -32602 })
+    await expect(ann.request('tools/call', { ...next, arguments: { b: 1 } }, options)).rejects.toMatchObject({
+      code: -32602,
+    })
   })
 
   test.each(eras)('an upstream that asks for ever is given up, for a client of %s', async (revision) => {
@@ -289,7 +308,10 @@ describe('rounds', () => {
   })
 
   test.each([
-    ['a state that is too long', { resultType: 'input_required', inputRequests: { a: form }, requestState: 'x'.repeat(70_000) }],
+    [
+      'a state that is too long',
+      { resultType: 'input_required', inputRequests: { a: form }, requestState: 'x'.repeat(70_000) },
+    ],
     ['too many questions', ask(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`q${i}`, form])))],
     ['an unknown kind of question', ask({ a: { method: 'tools/call', params: {} } })],
     ['questions that are not an object', { resultType: 'input_required', inputRequests: [] }],
@@ -308,7 +330,10 @@ describe('rounds', () => {
       ...{ name: 'echo', arguments: {} },
       _meta: { 'dev.sluice/idempotencyKey': 'a-key-that-is-hard-to-guess' },
     })
-    expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('cannot hold calls open') }] })
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('cannot hold calls open') }],
+    })
     const sent = raw.requests.find(({ method }) => method === 'tools/call')
     expect(sent?.params['_meta']).toMatchObject({ 'io.modelcontextprotocol/clientCapabilities': {} })
   })

@@ -46,8 +46,7 @@ describe.each(rows)('%s', (_, program) => {
       const client = await clientOf(url, { revision })
       const controller = new AbortController()
       const waiting = client.callTool('wait', {}, { signal: controller.signal })
-      const inFlight = (): number =>
-        team.states()[0]?.connections.find(({ key }) => key !== 'discovery')?.inFlight ?? 0
+      const inFlight = (): number => team.states()[0]?.connections.find(({ key }) => key !== 'discovery')?.inFlight ?? 0
       await expect.poll(inFlight).toBe(1)
       controller.abort()
       await expect(waiting).rejects.toMatchObject({ reason: 'cancelled' })

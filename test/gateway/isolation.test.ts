@@ -14,7 +14,9 @@ const textOf = ({ content }: Awaited<ReturnType<Client['callTool']>>): unknown =
 function counting(): McpServer {
   const server = new McpServer({ name: 'counting', version: '1' }, { capabilities: { logging: {} } })
   let calls = 0
-  server.registerTool('count', { description: 'Counts' }, () => ({ content: [{ type: 'text', text: String(++calls) }] }))
+  server.registerTool('count', { description: 'Counts' }, () => ({
+    content: [{ type: 'text', text: String(++calls) }],
+  }))
   return server
 }
 
@@ -31,19 +33,14 @@ test.each(eras)('state of one caller does not reach another, for clients of %s',
 
 test('callers of the same name in two tenants are two callers', async () => {
   const { url } = await servedAlone(fromSdk({ name: 'state', create: counting }), { use: withTokens })
-  const [here, there] = await Promise.all([
-    clientOf(url, {}, token('acme.ann')),
-    clientOf(url, {}, token('other.ann')),
-  ])
+  const [here, there] = await Promise.all([clientOf(url, {}, token('acme.ann')), clientOf(url, {}, token('other.ann'))])
   expect(textOf(await here.callTool('count'))).toBe('1')
   expect(textOf(await there.callTool('count'))).toBe('1')
 })
 
 test('with the scope tenant, callers of one tenant share a connection, and no other tenant does', async () => {
   const { url } = await servedAlone(fromSdk({ name: 'state', scope: 'tenant', create: counting }), { use: withTokens })
-  const clients = await Promise.all(
-    ['acme.ann', 'acme.bob', 'other.ann'].map((text) => clientOf(url, {}, token(text))),
-  )
+  const clients = await Promise.all(['acme.ann', 'acme.bob', 'other.ann'].map((text) => clientOf(url, {}, token(text))))
   const texts: unknown[] = []
   for (const client of clients) texts.push(textOf(await client.callTool('count')))
   expect(texts).toEqual(['1', '2', '1'])
@@ -142,7 +139,11 @@ test('no token, id, idempotency key or baggage of a client reaches an upstream',
   const { url } = await servedAlone(upstream({ name: 'raw', url: raw.url, headers: { 'x-api-key': 'operator' } }), {
     use: withTokens,
   })
-  const client = await clientOf(url, {}, { ...token('acme.ann'), 'idempotency-key': 'secret-key-1', baggage: 'user=ann' })
+  const client = await clientOf(
+    url,
+    {},
+    { ...token('acme.ann'), 'idempotency-key': 'secret-key-1', baggage: 'user=ann' },
+  )
   await client.request('tools/call', {
     name: 'echo',
     arguments: { a: 1 },
@@ -174,10 +175,7 @@ test('an upstream that answers one tenant never does not delay another', async (
   const raw = await rawUpstream({ tools: [rawTool('echo'), rawTool('stall')] })
   const { url } = await servedAlone(upstream({ name: 'raw', url: raw.url }), { use: withTokens })
   raw.respond = ({ params }) => (params['name'] === 'stall' ? undefined : textResult('ok'))
-  const [slow, quick] = await Promise.all([
-    clientOf(url, {}, token('slow.ann')),
-    clientOf(url, {}, token('quick.bob')),
-  ])
+  const [slow, quick] = await Promise.all([clientOf(url, {}, token('slow.ann')), clientOf(url, {}, token('quick.bob'))])
   const controller = new AbortController()
   const stalled = Array.from({ length: 70 }, () => slow.callTool('stall', {}, { signal: controller.signal }))
   const settled = Promise.allSettled(stalled)

@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { ServerDefinition, ServerOptions, Verifier } from 'sluice'
+import { authenticate, tenants } from 'sluice'
 import type { Client, ClientOptions } from 'sluice/client'
 import { connect, httpTransport } from 'sluice/client'
 import { createNodeSender } from 'sluice/client-node'
 import type { Gateway, GatewayOptions, Upstream } from 'sluice/gateway-node'
 import { gateway } from 'sluice/gateway-node'
-import type { ServerDefinition, ServerOptions, Verifier } from 'sluice'
-import { authenticate, tenants } from 'sluice'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { onTestFinished } from 'vitest'
@@ -21,7 +21,10 @@ export const eras: readonly Revision[] = ['2025-11-25', '2026-07-28']
 const silent = { info() {}, warn() {}, error() {} }
 
 /** Starts a program of `test/interop/foreign` and returns its address. */
-export async function startForeign(name: string, ...args: readonly string[]): Promise<[url: string, child: ChildProcess]> {
+export async function startForeign(
+  name: string,
+  ...args: readonly string[]
+): Promise<[url: string, child: ChildProcess]> {
   const program = join(import.meta.dirname, '../interop/foreign', `${name}.fixture.ts`)
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
   const url = await new Promise<string>((resolve, reject) => {
@@ -57,6 +60,9 @@ export async function served(definition: ServerDefinition, options: ServerOption
   return serving.url
 }
 
+/** A busy machine starts programs slowly. */
+const startMs = 60_000
+
 /** A gateway that is served, and its parts. */
 export interface ServedGateway {
   readonly team: Gateway
@@ -69,20 +75,24 @@ export async function servedGateway(
   options: ServerOptions = {},
   more: Partial<GatewayOptions> = {},
 ): Promise<ServedGateway> {
-  const team = gateway({ name: 'team', version: '1.0.0', upstreams, ...more })
+  const team = gateway({ name: 'team', version: '1.0.0', startMs, upstreams, ...more })
   return { team, url: await served(team, options) }
 }
 
 /** Serves the endpoint of one upstream, with its own names. */
 export async function servedAlone(upstream: Upstream, options: ServerOptions = {}): Promise<ServedGateway> {
-  const team = gateway({ name: 'team', version: '1.0.0', upstreams: [upstream] })
+  const team = gateway({ name: 'team', version: '1.0.0', startMs, upstreams: [upstream] })
   const definition = team.endpoints[upstream.name]
   if (!definition) throw new Error('no endpoint')
   return { team, url: await served(definition, options) }
 }
 
 /** Connects a client until the test ends. */
-export async function clientOf(url: string, options: ClientOptions = {}, headers: Record<string, string> = {}): Promise<Client> {
+export async function clientOf(
+  url: string,
+  options: ClientOptions = {},
+  headers: Record<string, string> = {},
+): Promise<Client> {
   const sender = createNodeSender()
   const client = await connect(httpTransport(url, { sender: sender.send, headers }), options)
   onTestFinished(async () => {
@@ -92,7 +102,17 @@ export async function clientOf(url: string, options: ClientOptions = {}, headers
   return client
 }
 
-export async function namesOf(list: AsyncIterable<{ readonly [member: string]: unknown }>, member = 'name'): Promise<unknown[]> {
+/** Returns everything that a list yields. */
+export async function allOf<T>(list: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const entry of list) found.push(entry)
+  return found
+}
+
+export async function namesOf(
+  list: AsyncIterable<{ readonly [member: string]: unknown }>,
+  member = 'name',
+): Promise<unknown[]> {
   const names: unknown[] = []
   for await (const entry of list) names.push(entry[member])
   return names

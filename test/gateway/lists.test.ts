@@ -71,7 +71,10 @@ test.each(eras)('added, removed and changed tools are announced once to clients 
   await client.subscribe({ toolsListChanged: true }, { notification: (method) => announced.push(method) })
   await expect.poll(() => raw.listening).toBe(1)
   for (const [tools, names] of [
-    [[rawTool('a'), rawTool('b'), rawTool('c')], ['a', 'b', 'c']],
+    [
+      [rawTool('a'), rawTool('b'), rawTool('c')],
+      ['a', 'b', 'c'],
+    ],
     [[rawTool('a')], ['a']],
   ] as const) {
     raw.lists.tools = [...tools]
@@ -130,7 +133,12 @@ test('a list that never ends is refused, and the server goes on', async () => {
 
 test('a public cache hint of an upstream does not survive scopes', async () => {
   const raw = await rawUpstream({ resources: [{ uri: 'note://a', name: 'a' }] })
-  raw.respond = () => ({ resultType: 'complete', contents: [{ uri: 'note://a', text: 'x' }], ttlMs: 60_000, cacheScope: 'public' })
+  raw.respond = () => ({
+    resultType: 'complete',
+    contents: [{ uri: 'note://a', text: 'x' }],
+    ttlMs: 60_000,
+    cacheScope: 'public',
+  })
   const { url } = await servedAlone(upstream({ name: 'raw', url: raw.url, rules: [{ scopes: ['write'] }] }), {
     use: withTokens,
   })

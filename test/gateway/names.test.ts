@@ -3,7 +3,7 @@
 import type { Upstream } from 'sluice/gateway-node'
 import { upstream } from 'sluice/gateway-node'
 import { expect, test } from 'vitest'
-import { clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
+import { allOf, clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
@@ -26,13 +26,23 @@ test('names that clients refuse are left out with the reason, and the rest is li
     tools: [
       ...[rawTool('good'), rawTool('has space'), rawTool('ü'), rawTool('x'.repeat(129)), rawTool('good')],
       ...[{ name: 7 }, rawTool('schema', { inputSchema: { type: 'string' } })],
-      rawTool('marked', { inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } } }),
+      rawTool('marked', {
+        inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } },
+      }),
     ],
   })
   const { url, team } = await servedAlone(at('raw', raw))
   expect(await namesOf((await clientOf(url)).tools())).toEqual(['good'])
   const { leftOut = [] } = team.states()[0] ?? {}
-  expect(leftOut.map(({ name }) => name)).toEqual(['has space', 'ü', expect.any(String), 'good', '7', 'schema', 'marked'])
+  expect(leftOut.map(({ name }) => name)).toEqual([
+    'has space',
+    'ü',
+    expect.any(String),
+    'good',
+    '7',
+    'schema',
+    'marked',
+  ])
   expect(leftOut.every(({ reason }) => reason.length > 5)).toBe(true)
 })
 
@@ -90,9 +100,12 @@ test('a later list cannot claim a URI of another upstream, nor one that its temp
   expect(await namesOf(client.resourceTemplates(), 'uriTemplate')).toEqual(['mine://{id}', 'note://all/{id}'])
   for (const uri of ['note://a', 'note://all/1'])
     expect(await client.request('resources/read', { uri })).toMatchObject({ contents: [{ text: 'owner' }] })
-  expect(team.states()[0]?.leftOut.map(({ name }) => name).sort()).toEqual(
-    ['note://a', 'note://all/1', 'note:{+any}', '{+any}'].sort(),
-  )
+  expect(
+    team
+      .states()[0]
+      ?.leftOut.map(({ name }) => name)
+      .sort(),
+  ).toEqual(['note://a', 'note://all/1', 'note:{+any}', '{+any}'].sort())
 })
 
 test('a link to a resource that no list has can be read where it came from', async () => {
@@ -105,13 +118,18 @@ test('a link to a resource that no list has can be read where it came from', asy
   const client = await clientOf(url)
   await expect(client.request('resources/read', { uri: 'made://1' })).rejects.toMatchObject({ code: -32602 })
   await client.callTool('first_make')
-  expect(await client.request('resources/read', { uri: 'made://1' })).toMatchObject({ contents: [{ text: 'made here' }] })
+  expect(await client.request('resources/read', { uri: 'made://1' })).toMatchObject({
+    contents: [{ text: 'made here' }],
+  })
 })
 
 test('a link to a URI of another upstream becomes text', async () => {
   const owner = await rawUpstream({ resources: [resource('note://a')] })
   const other = await rawUpstream({ tools: [rawTool('link')] })
-  other.respond = () => ({ resultType: 'complete', content: [{ type: 'resource_link', uri: 'note://a', name: 'mine' }] })
+  other.respond = () => ({
+    resultType: 'complete',
+    content: [{ type: 'resource_link', uri: 'note://a', name: 'mine' }],
+  })
   const { url } = await servedGateway([at('owner', owner), at('other', other)])
   const { content } = await (await clientOf(url)).callTool('other_link')
   expect(content).toEqual([{ type: 'text', text: 'mine: note://a (of other)' }])
@@ -125,10 +143,10 @@ test('the page of an app is named only by tools of the upstream that has it', as
   const client = await clientOf(url)
   expect(await namesOf(client.tools(), '_meta')).toEqual([page._meta, { 'com.example/kept': 1 }])
   const alone = await clientOf((await servedAlone(at('owner', owner))).url)
-  expect(await Array.fromAsync(alone.tools())).toMatchObject([{ name: 'show', ...page }])
+  expect(await allOf(alone.tools())).toMatchObject([{ name: 'show', ...page }])
 })
 
-test('a URI that is listed as a resource and as a template is served once', async () => {
+test('a URI may be listed as a resource and as a template without variables', async () => {
   const raw = await rawUpstream({
     resources: [resource('git://here')],
     resourceTemplates: [{ uriTemplate: 'git://here', name: 'again' }],
@@ -137,6 +155,9 @@ test('a URI that is listed as a resource and as a template is served once', asyn
   for (const { url } of [await servedAlone(at('raw', raw)), await servedGateway([at('raw', raw)])]) {
     const client = await clientOf(url)
     expect(await namesOf(client.resources(), 'uri')).toEqual(['git://here'])
-    expect(await client.request('resources/read', { uri: 'git://here' })).toMatchObject({ contents: [{ text: 'here' }] })
+    expect(await namesOf(client.resourceTemplates(), 'uriTemplate')).toEqual(['git://here'])
+    expect(await client.request('resources/read', { uri: 'git://here' })).toMatchObject({
+      contents: [{ text: 'here' }],
+    })
   }
 })

@@ -22,7 +22,12 @@ const ticketOf = ({ _meta }: Members): string =>
   String(((_meta as Members)['dev.sluice/approval'] as Members | undefined)?.['request_id'])
 
 describe('approvals', () => {
-  async function open(raw: RawUpstream, rules: readonly UpstreamRule[], more: Partial<Upstream> = {}, approvalRules = []) {
+  async function open(
+    raw: RawUpstream,
+    rules: readonly UpstreamRule[],
+    more: Partial<Upstream> = {},
+    approvalRules = [],
+  ) {
     const store = memoryStore()
     const approvals = createApprovals({ store, rules: approvalRules })
     const { url, team } = await servedAlone(at(raw, rules, more), { store, use: [...withTokens, approvals] })
@@ -68,10 +73,7 @@ describe('approvals', () => {
 
   test('a readOnlyHint opens nothing, unless the operator trusts hints', async () => {
     const raw = await rawUpstream({ tools: [rawTool('read', { annotations: { readOnlyHint: true } })] })
-    const rules = [
-      { annotations: { readOnlyHint: true }, approval: 'never' as const },
-      { approval: 'always' as const },
-    ]
+    const rules = [{ annotations: { readOnlyHint: true }, approval: 'never' as const }, { approval: 'always' as const }]
     const distrusted = await open(raw, [], {}, rules as never)
     expect(ticketOf(await distrusted.client.callTool('read'))).not.toBe('undefined')
     expect(calls(raw)).toBe(0)
@@ -132,7 +134,10 @@ test('calls of upstream tools are in the audit, without their arguments', async 
   await (await clientOf(url, {}, token('acme.ann'))).callTool('echo', { secret: 'abc' })
   const texts = async (): Promise<string> => {
     const entries = await store.list([], { limit: 1000 })
-    return entries.map(({ key, value }) => `${key.join('/')} ${value}`).filter((text) => text.includes('audit')).join('\n')
+    return entries
+      .map(({ key, value }) => `${key.join('/')} ${value}`)
+      .filter((text) => text.includes('audit'))
+      .join('\n')
   }
   await expect.poll(texts).toContain('"echo"')
   expect(await texts()).not.toContain('abc')
@@ -140,7 +145,13 @@ test('calls of upstream tools are in the audit, without their arguments', async 
 
 test('the format of a rule applies to results of any upstream', async () => {
   const raw = await rawUpstream({ tools: [rawTool('rows'), rawTool('plain')] })
-  const structuredContent = { rows: [{ id: 1, name: 'a' }, { id: 2, name: 'b' }, { id: 3, name: 'c' }] }
+  const structuredContent = {
+    rows: [
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+      { id: 3, name: 'c' },
+    ],
+  }
   raw.respond = () => textResult(JSON.stringify(structuredContent), { structuredContent })
   const { url } = await servedAlone(at(raw, [{ tools: 'rows', format: toon }]), { use: withTokens })
   const client = await clientOf(url, {}, token('acme.ann'))

@@ -80,7 +80,11 @@ export async function rawUpstream(
   }
 
   function event(response: ServerResponse, method: string, id: number, params: Members = {}): void {
-    const message = { jsonrpc: '2.0', method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': id } } }
+    const message = {
+      jsonrpc: '2.0',
+      method,
+      params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+    }
     response.write(`data: ${JSON.stringify(message)}\n\n`)
   }
 
@@ -104,9 +108,11 @@ export async function rawUpstream(
     } else {
       const list = /^(tools|prompts|resources|resources\/templates)\/list$/.exec(method)?.[1]
       if (list !== undefined) {
-        const member = list === 'resources/templates' ? 'resourceTemplates' : (list as 'tools' | 'prompts' | 'resources')
+        const member =
+          list === 'resources/templates' ? 'resourceTemplates' : (list as 'tools' | 'prompts' | 'resources')
         const answered = raw.respondToList?.(request, response)
-        if (answered !== true) result({ resultType: 'complete', [member]: raw.lists[member], ttlMs: 0, cacheScope: 'public' })
+        if (answered !== true)
+          result({ resultType: 'complete', [member]: raw.lists[member], ttlMs: 0, cacheScope: 'public' })
       } else {
         const members = raw.respond(request, response)
         if (members) result(members)

@@ -31,7 +31,10 @@ async function sessionUpstream(): Promise<{ readonly url: string; readonly ran: 
       const made = `s${sessions.size}-${Math.random()}`
       sessions.add(made)
       const serverInfo = { name: 'old', version: '1' }
-      return send({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }, { 'mcp-session-id': made })
+      return send(
+        { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+        { 'mcp-session-id': made },
+      )
     }
     if (method === 'server/discover') return response.writeHead(400).end()
     if (typeof session !== 'string' || !sessions.has(session)) return response.writeHead(404).end()

@@ -42,6 +42,10 @@ test('every call in flight fails in doubt, with the same end', async () => {
   release()
 })
 
+test('a process that exits as a missing program does may still have run the call', async () => {
+  await expect(open().call('exit-127')).rejects.toMatchObject({ reason: 'upstreamInDoubt' })
+})
+
 test('the process is started again after 1, 2, 4, 8 and 16 seconds, and then only by an operator or after 10 minutes', async () => {
   const { call, connections, clock } = open()
   for (const seconds of [1, 2, 4, 8, 16]) {

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import type { Verifier } from 'sluice'
 import { authenticate, concurrency, tenants } from 'sluice'
 import type { Client } from 'sluice/client'
@@ -146,4 +146,15 @@ async function callTogether(
   )
 }
 
-const countDescriptors = (): number => readdirSync('/proc/self/fd').length
+/** Node opens `/dev/null` once, for the first process that ignores a stream, and keeps it. */
+const countDescriptors = (): number =>
+  readdirSync('/proc/self/fd').filter((descriptor) => targetOf(descriptor) !== '/dev/null').length
+
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`)
+  } catch {
+    // The descriptor with which the folder was read.
+    return ''
+  }
+}

@@ -5,7 +5,7 @@ import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
-import { clientOf, eras, servedAlone } from '../kit.ts'
+import { clientOf, eras, servedAlone, token, withTokens } from '../kit.ts'
 import { fixture, node } from './kit.ts'
 import { running } from './running.ts'
 
@@ -69,6 +69,18 @@ test('progress of a process reaches the response of its call, without a standalo
   const answered = await (await post({ id: 2, method: 'tools/call', params }, session)).text()
   expect(answered.match(/"progressToken":"mine","progress":\d/g)).toHaveLength(3)
   expect(answered).toContain('done')
+})
+
+test('a client that closes its session ends the process of the session', async () => {
+  const mark = randomUUID()
+  const one = upstream({ name: 'files', command: node, args: [fixture, '', mark], scope: 'session', idleMs: 3_600_000 })
+  const { url } = await servedAlone(one, { use: withTokens })
+  const before = running(mark)
+  const client = await clientOf(url, { revision: '2025-11-25' }, token('acme.ann'))
+  await client.callTool('do', {})
+  expect(running(mark)).toHaveLength(before.length + 1)
+  await client.close()
+  await expect.poll(() => running(mark), { timeout: 20_000 }).toEqual(before)
 })
 
 test('a server that closes leaves no process', async () => {

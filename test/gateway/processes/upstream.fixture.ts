@@ -50,6 +50,7 @@ const ways: { readonly [how: string]: (id: Request['id'], size: number, progress
   work: (id) => setTimeout(() => text(id, seen.at(-1)), Math.random() * 40),
   never() {},
   exit: () => process.exit(3),
+  'exit-127': () => process.exit(127),
   'answer-and-exit'(id) {
     text(id, 'last')
     process.exit(0)

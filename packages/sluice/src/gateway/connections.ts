@@ -7,7 +7,12 @@ import type { Stop } from '../core/stop.ts'
 export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
 
 /** One value per group of callers that share a connection; made by the gateway from the scope, the tenant and the caller. */
-export type ScopeKey = { readonly text: string; readonly tenant: string | undefined }
+export type ScopeKey = {
+  readonly text: string
+  readonly tenant: string | undefined
+  /** Returns whether the session of this key is closed, so that its connection is not needed any longer. */
+  readonly isOver?: () => boolean
+}
 
 /**
  * A client that is ready to send, held for one call. `release` must be called exactly once. `failure` is the error that
@@ -16,7 +21,7 @@ export type ScopeKey = { readonly text: string; readonly tenant: string | undefi
 export type ConnectionLease = { readonly client: Client; release(failure?: unknown): void }
 
 /** What an operator sees of one connection. */
-export type ConnectionState = {
+export type UpstreamConnection = {
   readonly key: string
   readonly state: 'connecting' | 'ready' | 'backoff' | 'crash-loop' | 'closed'
   readonly pid?: number
@@ -37,7 +42,7 @@ export type Connections = {
    * Refuses with `upstreamUnavailable`: circuit open, crash loop, caps.
    */
   acquire(key: ScopeKey, stop: Stop): ConnectionLease | Promise<ConnectionLease>
-  states(): readonly ConnectionState[]
+  states(): readonly UpstreamConnection[]
   /** Ends the connections (all, or one key's) and clears backoff and crash-loop. */
   restart(key?: string): Promise<void>
   close(): Promise<void>

@@ -3,8 +3,8 @@
  * a slow or dead upstream delays no list. Notifications of changes are gathered, so a flood costs one listing a second.
  */
 
-import type { Client } from '../client/types.ts'
 import type { Subscription } from '../client/subscriptions.ts'
+import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
@@ -25,7 +25,7 @@ export interface DiscoveryOptions {
   found(definitions: UpstreamDefinitions): void
 }
 
-export interface Discovery {
+export interface UpstreamDiscovery {
   /** Lists now, or joins the listing in flight. Rejects if it fails; it is then tried again by itself. */
   refresh(): Promise<void>
   /** Lists soon, because something may have changed. */
@@ -41,7 +41,7 @@ const minIntervalMs = 1000
 const firstRetryMs = 1000
 const maxRetryMs = 60_000
 
-export function createDiscovery(options: DiscoveryOptions): Discovery {
+export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
   const { name, connections, clock, logger, timeoutMs, refreshMs, keepsConnection } = options
   let cancelTimer: (() => void) | undefined
   let running: Promise<void> | undefined

@@ -35,14 +35,13 @@ export function targetsOf(
   naming: Naming = sameName,
 ): UpstreamTargets {
   const leftOut: LeftOut[] = []
-  const uris = new Set<string>()
   function make<T>(
     kind: LeftOut['kind'],
     entries: readonly Params[],
     nameOf: (entry: Params) => unknown,
     target: (entry: Params, name: string) => T | undefined,
-    seen = new Set<string>(),
   ): readonly T[] {
+    const seen = new Set<string>()
     return entries.flatMap((entry) => {
       const own = nameOf(entry)
       const shown = String(own).slice(0, 200)
@@ -74,15 +73,12 @@ export function targetsOf(
     definitions.resources,
     (entry) => entry['uri'],
     (entry) => resourceTarget(entry, context),
-    uris,
   )
   const templates = make(
     'template',
     definitions.templates,
     (entry) => entry['uriTemplate'],
     (entry) => resourceTarget(entry, context),
-    // Some servers list a URI as a resource and as a template without variables.
-    uris,
   )
   return { tools, prompts, resources, templates, leftOut }
 }

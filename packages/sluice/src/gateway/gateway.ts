@@ -31,7 +31,8 @@ const defaultStartMs = 10_000
 export function gateway(options: GatewayOptions): Gateway {
   const { upstreams, instructions, startMs = defaultStartMs, ...info } = options
   const names = new Set(upstreams.map(({ name }) => name))
-  if (names.size < upstreams.length) throw new TypeError('gateway: two upstreams have the same name; rename one of them')
+  if (names.size < upstreams.length)
+    throw new TypeError('gateway: two upstreams have the same name; rename one of them')
   let runtime: Runtime | undefined
   let servers = 0
 
@@ -148,7 +149,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const found = relays.get(upstream)
       if (!found) throw new TypeError(`There is no upstream "${upstream}"`)
       const { one, relay, watches } = found
-      const completes = one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
+      const completes =
+        one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
       return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
     },
     close() {

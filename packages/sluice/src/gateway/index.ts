@@ -1,6 +1,6 @@
 /** `sluice/gateway`: MCP servers that already run, behind the layers of a Sluice server. Commands are in `sluice/gateway-node`. */
 
-export type { Connections, ConnectionState, ConnectionLease, Scope, ScopeKey } from './connections.ts'
+export type { ConnectionLease, Connections, Scope, ScopeKey, UpstreamConnection } from './connections.ts'
 export type { FromSdkOptions, SdkServer } from './from-sdk.ts'
 export { fromSdk } from './from-sdk.ts'
 export { gateway } from './gateway.ts'

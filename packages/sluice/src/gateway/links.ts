@@ -37,7 +37,10 @@ export function createLinks(ownerOfUri: (uri: string) => string | undefined): Li
           const owner = ownerOfUri(block.uri)
           if (owner === undefined) remember(block.uri, upstream)
           if (owner === undefined || owner === upstream) return block
-          return { type: 'text', text: `${String(block['title'] ?? block['name'] ?? '')}: ${block.uri} (of ${upstream})` }
+          return {
+            type: 'text',
+            text: `${String(block['title'] ?? block['name'] ?? '')}: ${block.uri} (of ${upstream})`,
+          }
         }),
       }
     },

@@ -14,8 +14,8 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Question } from '../core/target.ts'
-import { hasIdempotencyKey } from '../layers/idempotency-key.ts'
 import { assertAskable } from '../layers/elicitation.ts'
+import { hasIdempotencyKey } from '../layers/idempotency-key.ts'
 
 /** How long a person may take to answer. */
 const answerTtlMs = 10 * 60_000

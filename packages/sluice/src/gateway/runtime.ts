@@ -14,7 +14,7 @@ import { prefixed } from '../core/store.ts'
 import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
-import type { Discovery } from './discovery.ts'
+import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { discoveryKey } from './scope.ts'
@@ -24,7 +24,7 @@ import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
-  readonly discovery: Discovery
+  readonly discovery: UpstreamDiscovery
   definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
   /** Definitions that each endpoint leaves out. */
@@ -212,7 +212,14 @@ async function compare(one: RunningUpstream, client: Client, timeoutMs: number):
 }
 
 /** Returns what an operator sees of an upstream. */
-export function stateOf({ upstream, definitions, origin, discovery, connections, leftOut }: RunningUpstream): UpstreamState {
+export function stateOf({
+  upstream,
+  definitions,
+  origin,
+  discovery,
+  connections,
+  leftOut,
+}: RunningUpstream): UpstreamState {
   const { lastError } = discovery
   return {
     name: upstream.name,

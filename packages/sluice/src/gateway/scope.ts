@@ -19,6 +19,8 @@ export function scopeKeyOf(scope: Scope, { tenant, caller, via }: Call): ScopeKe
   const limited = id === ownerTenant ? undefined : id
   if (scope === 'shared') return shared
   if (scope === 'tenant') return { text: `tenant:${id}`, tenant: limited }
-  if (scope === 'session' && via.connection) return { text: `session:${via.connection.id}`, tenant: limited }
+  const { connection } = via
+  if (scope === 'session' && connection)
+    return { text: `session:${connection.id}`, tenant: limited, isOver: () => connection.closed }
   return { text: `caller:${id.length}:${id}:${caller.subject}`, tenant: limited }
 }

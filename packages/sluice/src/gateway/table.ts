@@ -3,9 +3,9 @@
  * list of another upstream cannot take it over. Names are looked up, never parsed.
  */
 
-import { toAscii } from '../core/uri-template-match.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
+import { toAscii } from '../core/uri-template-match.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import type { Naming } from './endpoint.ts'
 import type { LeftOut, Upstream } from './types.ts'
@@ -46,7 +46,7 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
   const refuse = (upstream: string, key: string, reason: string): unknown => reasons.set(`${upstream} ${key}`, reason)
 
   /** The owners so far first, then in the order of the configuration. */
-  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take: Take): void {
+  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take: ClaimCheck): void {
     const claims = claimants.flatMap((claimant) =>
       namesOf(claimant).map((name) => ({ key: keyOf(kind, name), name, owner: claimant.upstream.name })),
     )
@@ -58,14 +58,22 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
       else refuse(each.owner, each.key, reason)
     }
   }
-  const always: Take = () => undefined
-  claim('tool', ({ upstream, definitions }) => textsOf(definitions.tools, 'name').map((own) => prefixed(upstream, own)), always)
-  claim('prompt', ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)), always)
+  const always: ClaimCheck = () => undefined
+  claim(
+    'tool',
+    ({ upstream, definitions }) => textsOf(definitions.tools, 'name').map((own) => prefixed(upstream, own)),
+    always,
+  )
+  claim(
+    'prompt',
+    ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
+    always,
+  )
   claim(
     'template',
     ({ definitions }) => textsOf(definitions.templates, 'uriTemplate'),
     ({ name, owner }) => {
-      const literal = name.slice(0, Math.max(0, name.indexOf('{')))
+      const [literal = ''] = name.split('{', 1)
       if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^{]+/.test(literal)) return 'it could claim the resources of other upstreams'
       const other = templates.find(
         (each) => each.owner !== owner && (each.literal.startsWith(literal) || literal.startsWith(each.literal)),
@@ -114,7 +122,7 @@ interface Claim {
   readonly owner: string
 }
 /** Returns why a claim is refused; `undefined` if it is taken. */
-type Take = (claim: Claim) => string | undefined
+type ClaimCheck = (claim: Claim) => string | undefined
 
 const textsOf = (entries: readonly { readonly [member: string]: unknown }[], member: string): readonly string[] =>
   entries.flatMap(({ [member]: text }) => (typeof text === 'string' ? [text] : []))

@@ -10,7 +10,12 @@ const key = (text: string): ScopeKey => ({ text, tenant: text })
 const unreachable = new ClientError('unreachable', 'refused', { mayHaveRun: false })
 const minute = 60_000
 
-function open(): { clock: ReturnType<typeof fakeClock>; connections: Connections; closed: string[]; opened: () => number } {
+function open(): {
+  clock: ReturnType<typeof fakeClock>
+  connections: Connections
+  closed: string[]
+  opened: () => number
+} {
   const clock = fakeClock()
   const closed: string[] = []
   let opened = 0

@@ -8,7 +8,7 @@ import type { Transport } from '../client/transport.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { ConnectionLease, Connections, ConnectionState, ScopeKey } from './connections.ts'
+import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from './connections.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
 export interface TransportConnectionsOptions {
@@ -160,7 +160,8 @@ export function createTransportConnections(options: TransportConnectionsOptions)
         entry.isTrying = true
       }
       const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
-      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant) throw unavailable('has too many calls in flight', 1000)
+      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant)
+        throw unavailable('has too many calls in flight', 1000)
       entry.inFlight++
       if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)
       if (entry.client) return lease(entry, entry.client)
@@ -200,7 +201,7 @@ const isTransportFailure = (failure: unknown): failure is ClientError =>
   failure instanceof ClientError &&
   (['unreachable', 'closed', 'timeout'].includes(failure.reason) || (failure.status ?? 0) >= 500)
 
-function stateOf(entry: Entry, now: number): ConnectionState {
+function stateOf(entry: Entry, now: number): UpstreamConnection {
   const { key, client, connecting, inFlight, restarts, since, lastError, pausedUntil } = entry
   return {
     key: key.text,

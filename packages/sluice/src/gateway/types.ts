@@ -1,12 +1,12 @@
 /** The public types of the gateway: its upstreams, the operator's rules for them, and what an operator sees of them. */
 
-import type { Client, ClientOptions } from '../client/types.ts'
 import type { Transport } from '../client/transport.ts'
+import type { Client, ClientOptions } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { Format } from '../protocol/format.ts'
-import type { Connections, ConnectionState, Scope } from './connections.ts'
+import type { Connections, Scope, UpstreamConnection } from './connections.ts'
 
 /**
  * A rule of the operator for tools of an upstream. Of the rules that match a tool, the first that states a member
@@ -108,7 +108,7 @@ export interface UpstreamState {
   readonly lastError?: string
   /** Definitions that are not served, with the reason. */
   readonly leftOut: readonly LeftOut[]
-  readonly connections: readonly ConnectionState[]
+  readonly connections: readonly UpstreamConnection[]
 }
 
 /** A definition that is not served. */

@@ -26,7 +26,7 @@ export interface Watches {
   close(): void
 }
 
-interface Watch {
+interface WatchedResource {
   readonly watchers: Set<() => boolean>
   subscription: Subscription | undefined
   isEnded: boolean
@@ -34,7 +34,7 @@ interface Watch {
 /** The watches on one connection. */
 interface Group {
   readonly lease: Promise<ConnectionLease>
-  readonly byUri: Map<string, Watch>
+  readonly byUri: Map<string, WatchedResource>
 }
 
 /** Maximum URIs per connection, and how often watches that no client wants are ended. */
@@ -70,7 +70,12 @@ export function createWatches({ name, scope, connections, clock, logger }: Watch
     )
   }
 
-  async function subscribe(group: Group, watch: Watch, uri: string, { publish, tenant }: Call): Promise<void> {
+  async function subscribe(
+    group: Group,
+    watch: WatchedResource,
+    uri: string,
+    { publish, tenant }: Call,
+  ): Promise<void> {
     const { client } = await group.lease
     const subscription = await client.subscribe(
       { resourceSubscriptions: [uri] },

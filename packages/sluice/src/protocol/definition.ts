@@ -56,7 +56,14 @@ export function defineServer(definition: ServerDefinition): ServerDefinition {
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw new TypeError('defineServer: a server needs a "name" and a "version"')
   refuseDuplicates('tool', tools)
-  refuseDuplicates('resource', resources)
+  refuseDuplicates(
+    'resource',
+    resources.filter(({ template }) => !template),
+  )
+  refuseDuplicates(
+    'template',
+    resources.filter(({ template }) => template),
+  )
   refuseDuplicates('prompt', prompts)
   return definition
 }

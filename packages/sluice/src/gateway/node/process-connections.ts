@@ -9,7 +9,7 @@ import { defaultMaxMessageBytes } from '../../client/message.ts'
 import { monotonicNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
-import type { ConnectionLease, ConnectionState, Connections, ScopeKey } from '../connections.ts'
+import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from '../connections.ts'
 import { createOutputRing, type OutputRing } from './output-ring.ts'
 import type { ProcessHost } from './process-host.ts'
 import { type ConnectUpstream, type ProcessRun, startRun } from './process-run.ts'
@@ -81,7 +81,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
   function start(entry: Entry): ProcessRun {
     if (entry.failures > backoffsMs.length) entry.failures = 0
     const run = startRun(spec, {
-      ...{ host, connect, idleMs, startMs, maxMessageBytes, tenant: entry.key.tenant, ring: entry.ring },
+      ...{ host, connect, idleMs, startMs, maxMessageBytes, key: entry.key, ring: entry.ring },
       skipped() {
         // The first line says that the upstream does this, the others only how much.
         if (/^10*$/.test(String(++entry.skippedLines)))
@@ -154,7 +154,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     throw unavailable(name, `${state} ${seconds} s`, undefined, retryAfterMs)
   }
 
-  function stateOf(entry: Entry): ConnectionState {
+  function stateOf(entry: Entry): UpstreamConnection {
     const { key, run, starts, failures, retryAt, lastError, skippedLines, ring } = entry
     const isFailed = now() < retryAt
     const live = run?.ending ? undefined : run

@@ -4,6 +4,7 @@ import { ClientError } from '../../client/errors.ts'
 import type { Transport } from '../../client/transport.ts'
 import type { Client } from '../../client/types.ts'
 import { monotonicNow } from '../../core/clock.ts'
+import type { ScopeKey } from '../connections.ts'
 import type { OutputRing } from './output-ring.ts'
 import type { PlaceHolder, ProcessHost } from './process-host.ts'
 import { createProcessTransport, type ProcessSpec } from './process-transport.ts'
@@ -14,7 +15,7 @@ export type ConnectUpstream = (transport: Transport) => Promise<Client>
 export interface ProcessRunOptions {
   readonly host: ProcessHost
   readonly connect: ConnectUpstream
-  readonly tenant: string | undefined
+  readonly key: ScopeKey
   readonly ring: OutputRing
   readonly idleMs: number
   readonly startMs: number
@@ -44,9 +45,12 @@ export interface ProcessRun extends PlaceHolder {
   unused(): void
 }
 
+/** How often a process is looked at: whether its session is over, or its idle time. */
+const watchMs = 1000
+
 /** Starts a process. */
 export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
-  const { host, connect, ring, idleMs, startMs, maxMessageBytes } = options
+  const { host, connect, key, ring, idleMs, startMs, maxMessageBytes } = options
   const { clock, guard } = host
   const now = (): number => monotonicNow(clock)
   let releasePlace = (): void => {}
@@ -85,7 +89,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
       if (ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
       client = connected
       readyAt = idleSince = now()
-      watchIdle(idleMs)
+      watchIdle(Math.min(idleMs, watchMs))
       return connected
     } catch (thrown) {
       await finish()
@@ -96,8 +100,9 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   /** One timer that looks from time to time, because a timer per call would cost as much as the call. */
   function watchIdle(ms: number): void {
     cancelTimer = clock.after(ms, () => {
-      const leftMs = run.users > 0 ? idleMs : idleSince + idleMs - now()
-      if (leftMs > 0) watchIdle(leftMs)
+      const leftMs = key.isOver?.() === true ? 0 : idleSince + idleMs - now()
+      if (run.users > 0) watchIdle(watchMs)
+      else if (leftMs > 0) watchIdle(Math.min(leftMs, watchMs))
       else run.end().catch(() => {})
     })
   }
@@ -115,7 +120,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   }
 
   const run: ProcessRun = {
-    tenant: options.tenant,
+    tenant: key.tenant,
     startedAt: clock.now(),
     users: 0,
     get client() {

@@ -80,8 +80,12 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
       options.closed(error, isClean)
     }
     const end = Promise.withResolvers<{ readonly error: ClientError; readonly isClean: boolean }>()
+    let hasAnswered = false
     const ownReceiver: Receiver = {
-      message: receiver.message,
+      message(message) {
+        hasAnswered = true
+        receiver.message(message)
+      },
       ignored(problem, text) {
         options.skipped()
         if (text !== undefined) ring.line(`[stdout] ${text}`)
@@ -98,7 +102,9 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
     }
     const pipe = createPipe(child.stdout, child.stdin, ownReceiver, { maxMessageBytes })
     pace(child.stdout, stdoutBytesPerSecond, clock)
-    pace(child.stderr.setEncoding('utf8').on('data', ring.write), stderrBytesPerSecond, clock)
+    child.stderr.setEncoding('utf8').on('data', ring.write)
+    child.stderr.on('error', () => {})
+    pace(child.stderr, stderrBytesPerSecond, clock)
     const exited = new Promise<void>((resolve) => {
       child.once('exit', (code, signal) => {
         // Processes that the upstream started may outlive it. Later its number may belong to another group.
@@ -112,7 +118,7 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
           cancelTimer()
           child.stdout.destroy()
           child.stderr.destroy()
-          end.resolve({ error: exitError(spec, code, signal), isClean: code === 0 })
+          end.resolve({ error: exitError(spec, code, signal, hasAnswered), isClean: code === 0 })
           pipe.fail(new ClientError('closed', `${name} ended`))
         }
       })
@@ -169,20 +175,22 @@ async function start(
   return child
 }
 
-const unreachable = (name: string, cause: unknown): ClientError =>
-  new ClientError(
-    'unreachable',
-    `${name} cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`,
-    {
-      mayHaveRun: false,
-      cause,
-    },
-  )
+const unreachable = (name: string, cause: unknown): ClientError => {
+  const problem = cause instanceof Error ? cause.message : String(cause)
+  return new ClientError('unreachable', `${name} cannot be started: ${problem}`, { mayHaveRun: false, cause })
+}
 
-/** The shell that registers the process exits with 126 or 127 if it cannot become the program. */
-const exitError = ({ name, command }: ProcessSpec, code: number | null, signal: string | null): ClientError =>
-  code === 126 || code === 127
-    ? new ClientError('unreachable', `${name} cannot be started: ${command} was not found or cannot be run`, {
-        mayHaveRun: false,
-      })
+/**
+ * The shell that registers the process exits with 126 or 127 if it cannot become the program. A program that has
+ * answered may exit so too, and then its calls may have run.
+ */
+function exitError(
+  { name, command }: ProcessSpec,
+  code: number | null,
+  signal: string | null,
+  hasAnswered: boolean,
+): ClientError {
+  return !hasAnswered && (code === 126 || code === 127)
+    ? unreachable(name, `${command} was not found or cannot be run`)
     : new ClientError('closed', `${name} ended with ${signal ?? `exit code ${code}`}`)
+}
