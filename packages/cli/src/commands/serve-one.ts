@@ -32,7 +32,8 @@ export interface OneServer {
 export async function serveOne(context: CommandContext, one: OneServer): Promise<number> {
   const { name, opened, config, logger, isStdio, gateway, folder } = one
   refuseSplitData([{ name, opened }], config)
-  const host = await createHost(config, { env: context.env, logger, owner, stdio: isStdio })
+  const clientApproves = isStdio && gateway === undefined
+  const host = await createHost(config, { env: context.env, logger, owner, stdio: isStdio, clientApproves })
   const control = gateway && (await listenForControl(folder, gateway, logger))
   let closing: Promise<void> | undefined
   /** Closes once, because on stdio the transport calls it too. */

@@ -1,6 +1,6 @@
 /** `sluice upstreams`: shows and restarts the servers behind the running Sluice, and prints what they wrote to stderr. */
 
-import type { ConnectionState, UpstreamState } from 'sluice/gateway-node'
+import type { UpstreamConnection, UpstreamState } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { RunningProcess } from '../host/control.ts'
 import { findProcesses, restartIn } from '../host/control.ts'
@@ -77,7 +77,7 @@ export async function upstreamsLogs(context: CommandContext, name: string, optio
   return exitCodes.ok
 }
 
-function printLog({ terminal }: CommandContext, connection: ConnectionState): void {
+function printLog({ terminal }: CommandContext, connection: UpstreamConnection): void {
   const { key, state, pid, stderr = [], lastError, skippedLines = 0 } = connection
   const about = [state, ...(pid === undefined ? [] : [`pid ${pid}`])].join(', ')
   terminal.out(`# ${escapeControls(key)} (${about})`)

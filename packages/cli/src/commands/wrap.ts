@@ -139,12 +139,12 @@ function describe(gateway: Gateway, { name, config, options, isStdio, hasData }:
   const state = gateway.states()[0]
   const data = hasData ? ` --data ${config.data}` : ''
   const gated = options.approve?.join(', ')
-  const decide = isStdio ? 'your client asks you' : 'decide in the console'
+  const decide = `${isStdio ? '' : 'decide in the console, or: '}sluice approvals list${data}`
   return [
     `  tools      ${state?.tools ?? 0}${options.deny ? `, without ${options.deny.join(', ')}` : ''}`,
     gated === undefined
       ? `  approvals  none needed; --approve 'delete_*' asks you first`
-      : `  approvals  ${gated}${options.trustHints ? ' (not for tools that only read)' : ''}: ${decide}, or: sluice approvals list${data}`,
+      : `  approvals  ${gated}${options.trustHints ? ' (not for tools that only read)' : ''}: ${decide}`,
     `  audit      ${config.audit ? `sluice audit search --tenant ${ownerTenant}${data}` : 'off'}`,
     `  state      sluice upstreams list${data}; sluice upstreams logs ${name}${data}`,
     ...(state?.leftOut ?? []).map(

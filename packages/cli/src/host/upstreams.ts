@@ -44,7 +44,7 @@ export async function openUpstreams(
   const deadline = config.timeoutMs === undefined ? [] : [{ timeoutMs: config.timeoutMs }]
   const made = asUsageError(() =>
     gateway({
-      ...{ name: allName, version, title: 'Sluice' },
+      ...{ name: allName, version },
       upstreams: chosen.map(([name, settings]) =>
         toUpstream(name, { ...settings, rules: [...(settings.rules ?? []), ...deadline] }, toRule, options),
       ),
