@@ -57,3 +57,13 @@ test('a refusal for lack of a place is not a crash', async () => {
   release()
   await acquire(keyOf('a2', 'acme'))
 })
+
+test('the upstreams of a gateway share its places', async () => {
+  const first = open({ maxProcesses: 3, maxPerTenant: 2 })
+  const second = open({ host: first.host })
+  await first.acquire(keyOf('a1', 'acme'))
+  await second.acquire(keyOf('a1', 'acme'))
+  await expect(first.acquire(keyOf('a2', 'acme'))).rejects.toMatchObject(full)
+  await second.acquire(keyOf('b1', 'globex'))
+  await expect(first.acquire(keyOf('c1', 'initech'))).rejects.toMatchObject(full)
+})

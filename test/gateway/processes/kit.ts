@@ -26,6 +26,8 @@ interface OpenOptions extends Partial<Omit<ProcessHostOptions, 'logger'>> {
   readonly spec?: Partial<ProcessSpec>
   readonly idleMs?: number
   readonly startMs?: number
+  /** The host of other connections. The test that opened it closes it. */
+  readonly host?: ProcessHost
 }
 
 interface Opened {
@@ -39,10 +41,11 @@ interface Opened {
 }
 
 /** Opens connections to the fixture with a clock that stands still. */
-export function open({ start = '', spec = {}, idleMs, startMs, clock, ...hostOptions }: OpenOptions = {}): Opened {
+export function open(options: OpenOptions = {}): Opened {
+  const { start = '', spec = {}, idleMs, startMs, clock, ...hostOptions } = options
   const { logger, lines } = recordingLogger()
   const fake = fakeClock()
-  const host = createProcessHost({ clock: clock ?? fake, logger, ...hostOptions })
+  const host = options.host ?? createProcessHost({ clock: clock ?? fake, logger, ...hostOptions })
   const connections = createProcessConnections(
     { name: 'files', command: node, args: [fixture, start], ...spec },
     {
@@ -55,7 +58,7 @@ export function open({ start = '', spec = {}, idleMs, startMs, clock, ...hostOpt
   onTestFinished(async () => {
     const closed = connections.close()
     await advanceUntil(fake, closed)
-    await host.close()
+    if (!options.host) await host.close()
   })
   const acquire = async (key = keyOf('shared')): Promise<ConnectionLease> => connections.acquire(key, createStop())
   return {

@@ -50,7 +50,7 @@ export function createNodeSender({ maxConnections = 256 }: NodeSenderOptions = {
 }
 
 /** Resolves a name, and refuses it if any of its addresses is private. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 4)
     if (addresses.some(({ address }) => isPrivateAddress(address)))
@@ -99,7 +99,7 @@ function exchange(request: OutgoingRequest, agents: Agents): HttpExchange {
         // The server closed a kept connection at the moment it was used again.
         if (isFirst && isRepeatable && !isAborted && outgoing.reusedSocket && cause.code === 'ECONNRESET')
           attempt(false)
-        else reject(toError(cause, url))
+        else reject(toSendError(cause, url))
       })
       outgoing.end(body)
     }
@@ -117,12 +117,13 @@ function exchange(request: OutgoingRequest, agents: Agents): HttpExchange {
 /** Failures of connecting: nothing was sent. */
 const unsent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EINVAL'])
 
-function toError(cause: Error, url: string): ClientError {
+/** Returns the failure of a request. `isSent` is false if the server certainly got nothing of it. */
+export function toSendError(cause: Error, url: string, isSent = true): ClientError {
   if (cause instanceof PrivateAddress)
     return new ClientError('refusedAddress', `Not requested: ${cause.message}`, { mayHaveRun: false, cause })
   const { code = '' } = cause as NodeJS.ErrnoException
   return new ClientError('unreachable', `${url} cannot be reached${code === '' ? '' : ` (${code})`}`, {
-    mayHaveRun: !unsent.has(code),
+    mayHaveRun: isSent && !unsent.has(code),
     cause,
   })
 }

@@ -2,7 +2,7 @@
  * `sluice/gateway-node`: the gateway on Node. Upstreams may be commands, connections are kept, and addresses are checked.
  */
 
-import { createNodeSender } from '../../client/node/sender.ts'
+import { createSocketSender } from '../../client/node/socket-sender.ts'
 import { gateway as portableGateway } from '../gateway.ts'
 import type { Gateway, GatewayOptions, Upstream } from '../types.ts'
 import type { UrlUpstreamOptions } from '../upstream.ts'
@@ -40,7 +40,7 @@ const isCommand = (upstream: Upstream): upstream is CommandUpstream => 'withHost
 export function upstream(options: CommandUpstreamOptions | UrlUpstreamOptions): Upstream {
   if ('command' in options) return commandUpstream(options)
   if (options.sender) return urlUpstream(options)
-  const sender = createNodeSender({ maxConnections: 256 })
+  const sender = createSocketSender({ maxConnections: 256 })
   const made = urlUpstream({ ...options, sender: sender.send })
   return {
     ...made,

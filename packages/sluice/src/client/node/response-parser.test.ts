@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { createResponseParser } from './response-parser.ts'
+
+interface Parsed {
+  readonly status: number
+  readonly body: string
+  readonly end: boolean | undefined
+  readonly type: string | undefined
+}
+
+/** Parses a text that arrives in pieces of `size` bytes; then the connection ends. */
+function parse(text: string, size = text.length): Parsed & { readonly isComplete: boolean } {
+  let status = 0
+  let type: string | undefined
+  let body = ''
+  let end: boolean | undefined
+  const parser = createResponseParser({
+    head(head) {
+      status = head.status
+      type = head.headers.get('content-type')
+    },
+    data(chunk) {
+      body += chunk.toString('latin1')
+    },
+    end(keepAlive) {
+      end = keepAlive
+    },
+  })
+  const bytes = Buffer.from(text, 'latin1')
+  for (let at = 0; at < bytes.length; at += size) parser.write(bytes.subarray(at, at + size))
+  return { isComplete: parser.finish(), status, body, end, type }
+}
+
+const good: readonly (readonly [string, string, Partial<Parsed>])[] = [
+  [
+    'a length',
+    'HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 5\r\n\r\nhello',
+    { body: 'hello', end: true, type: 'a/b' },
+  ],
+  ['no body', 'HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n', { status: 202, body: '', end: true }],
+  ['204 without a length', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', end: true }],
+  [
+    'chunks',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n',
+    { body: 'hello world', end: true },
+  ],
+  [
+    'chunks with trailers',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx: y\r\n\r\n',
+    { body: 'a', end: true },
+  ],
+  ['a body until the end of the connection', 'HTTP/1.1 200 OK\r\n\r\nall of it', { body: 'all of it', end: false }],
+  [
+    'Connection: close',
+    'HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\na',
+    { body: 'a', end: false },
+  ],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na', { body: 'a', end: false }],
+  [
+    'an interim response',
+    'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na',
+    { status: 200, body: 'a' },
+  ],
+  ['the same length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na', { body: 'a' }],
+  ['no reason phrase', 'HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na', { body: 'a' }],
+]
+describe.each(good)('%s', (_, text, expected) => {
+  test.each([1, 2, 3, 7, 1000])('in pieces of %i bytes', (size) => {
+    expect(parse(text, size)).toMatchObject({ status: 200, isComplete: true, ...expected })
+  })
+})
+
+test.each([
+  ['another protocol', 'SSH-2.0-OpenSSH\r\n\r\n'],
+  ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+  ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['an unknown coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+  ['a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
+  ['a folded header', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
+  ['a header with a space in its name', 'HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\na'],
+  ['an invalid size of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n'],
+  [
+    'a chunk that is longer than announced',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n',
+  ],
+  ['more bytes than announced', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab'],
+  ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ['an endless head', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(70_000)}`],
+  ['an endless size', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1'.repeat(2000)}`],
+])('%s is refused', (_, text) => {
+  for (const size of [1, text.length]) expect(() => parse(text, size)).toThrow(/not HTTP/)
+})
+
+test.each([
+  'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel',
+  'HTTP/1.1 200',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
+])('a response that breaks off is not complete: %j', (text) => {
+  expect(parse(text).isComplete).toBe(false)
+})
