@@ -8,6 +8,7 @@ import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
 import { completion } from './commands/completion.ts'
 import { configPrint, configSchemaPrint } from './commands/config.ts'
+import { connect } from './commands/connect.ts'
 import type { CommandContext } from './commands/context.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
@@ -113,6 +114,21 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .addOption(config)
     .option('--console-port <port>', 'the port of the console')
     .action(serves((target: string[], options) => wrap(context, target, options)))
+
+  sub(
+    program,
+    'connect <target>',
+    'serve on stdin and stdout what a server serves over HTTP, for clients that only start commands',
+    'sluice connect http://127.0.0.1:3000/files/mcp',
+    'sluice connect files --data ~/sluice',
+    'sluice connect https://mcp.example.com/mcp --token sk_…',
+  )
+    .option('-t, --token <token>', 'a key or token (default: SLUICE_TOKEN, or your key in the data folder)')
+    .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
+    .option('--no-start', 'do not start Sluice if it does not run on this machine')
+    .addOption(data)
+    .addOption(config)
+    .action(serves((target: string, options) => connect(context, target, options)))
 
   const upstreams = sub(
     program,

@@ -31,7 +31,7 @@ export interface StartOptions {
 
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
   const { terminal, env, cwd } = context
-  const { config } = await loadConfig({
+  const { config, file } = await loadConfig({
     file: options.config,
     cwd,
     env,
@@ -79,7 +79,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     url: urls[name] ?? '',
     state: upstreams ? (upstreamState(upstreams.gateway, name) ?? opened.state) : opened.state,
   }))
-  const configs = clientConfigs(urls, keys[owner] ?? '', folder)
+  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file })
   const signIn = page && (await host.console?.link())
   const clients = writeClientConfigs(folder, configs)
   if (options.json)
