@@ -98,7 +98,7 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     'put authentication, limits, approvals and audit in front of any MCP server: a command after --, or a URL',
     'sluice wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
     "sluice wrap --http --approve 'write_*' -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
-    "sluice wrap https://mcp.example.com/mcp --header 'Authorization: Bearer ${env:EXAMPLE_TOKEN}'",
+    `sluice wrap https://mcp.example.com/mcp --header 'Authorization: Bearer \${env:EXAMPLE_TOKEN}'`,
   )
     .option('--stdio', 'serve on stdin and stdout, for clients that start the server')
     .option('--http', 'serve HTTP on a port')
@@ -142,7 +142,12 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .addOption(json)
     .action(runs((options) => upstreamsList(context, options)))
   ofRunning(
-    sub(upstreams, 'restart <name>', 'end its processes and connections, and start it again', 'sluice upstreams restart files'),
+    sub(
+      upstreams,
+      'restart <name>',
+      'end its processes and connections, and start it again',
+      'sluice upstreams restart files',
+    ),
   ).action(runs((name: string, options) => upstreamsRestart(context, name, options)))
   ofRunning(sub(upstreams, 'logs <name>', 'print what its processes wrote to stderr', 'sluice upstreams logs files'))
     .addOption(json)

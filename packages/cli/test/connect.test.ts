@@ -1,8 +1,8 @@
 /** `sluice connect`: a server over HTTP, for clients that only start commands. */
 
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'

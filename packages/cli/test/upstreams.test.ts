@@ -125,8 +125,8 @@ test.each([
   [{ all: { command: 'x' } }, 'The name "all" is taken'],
   [{ 'my.files': { command: 'x' } }, 'lower-case letters, digits and "-"'],
   [{ far: { url: 'https://example.com/mcp', headers: { authorization: 'Bearer abc' } } }, 'contains a credential'],
-  [{ far: { url: 'https://example.com/mcp', headers: { a: '${env:NO_SUCH}' } } }, 'needs the variable NO_SUCH'],
-  [{ files: { command: 'x', env: { A: '${file:/no/such/file}' } } }, 'needs the file /no/such/file'],
+  [{ far: { url: 'https://example.com/mcp', headers: { a: `\${env:NO_SUCH}` } } }, 'needs the variable NO_SUCH'],
+  [{ files: { command: 'x', env: { A: `\${file:/no/such/file}` } } }, 'needs the file /no/such/file'],
 ])('a configuration that cannot work is refused: %j', slowTest, async (servers, message) => {
   const cwd = aFolder()
   writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ servers, port: 0, console: null }))

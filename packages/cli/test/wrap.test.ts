@@ -21,7 +21,10 @@ const keyIn = (cwd: string): string =>
 
 /** Waits until the last line was printed, because the key is made after the address is known. */
 const ready = (stderr: () => string): Promise<void> =>
-  expect.poll(stderr, { timeout: 60_000 }).toContain('Console (').then(() => {})
+  expect
+    .poll(stderr, { timeout: 60_000 })
+    .toContain('Console (')
+    .then(() => {})
 
 test('a wrapped command needs a key, asks before chosen calls and records them', slowTest, async () => {
   const cwd = aFolder()
@@ -92,25 +95,20 @@ test('with --trust-hints, tools that only read need no approval', slowTest, asyn
   expect(await textOf(client, 'create_directory', { path: join(cwd, 'x') })).toContain('approval_required')
 })
 
-test('a wrapped URL is served to clients of other revisions, with a credential from the environment', slowTest, async () => {
+test('a wrapped URL is served with a credential that the environment holds', slowTest, async () => {
   const cwd = aFolder()
-  writeFileSync(
-    join(cwd, 'notes.js'),
-    `import { defineServer, tool } from '${import.meta.resolve('sluice')}'
-     export default defineServer({ name: 'notes', version: '1.0.0', tools: [
-       tool({ name: 'count', description: 'Counts notes', input: { '~standard': { version: 1, vendor: 'x', validate: (value) => ({ value }), jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) } } }, run: () => 'three' }),
-     ] })`,
-  )
-  const upstream = await serveHttp(cwd, ['./notes.js', '--data', join(cwd, 'upstream')])
-  const header = ['--header', 'X-Api-Key: ${env:NOTES_KEY}']
-  const wrap = ['wrap', upstream.url, ...header, '--name', 'notes', ...onFreePorts]
-  const { url, stderr } = await listenWith(cwd, wrap, { NOTES_KEY: 'secret' })
+  const upstream = await serveHttp(cwd, ['routes', '--data', join(cwd, 'upstream')])
+  const header = ['--header', `X-Api-Key: \${env:ROUTES_KEY}`]
+  const wrap = ['wrap', upstream.url, ...header, '--name', 'maps', '--deny', 'optimize_*', ...onFreePorts]
+  const { url, stderr } = await listenWith(cwd, wrap, { ROUTES_KEY: 'secret' })
   await ready(stderr)
-  const client = await connectTo(url, keyIn(cwd))
-  expect(await textOf(client, 'count')).toBe('three')
+  const namesAt = async (at: string, key?: string): Promise<readonly string[]> =>
+    (await (await connectTo(at, key)).listTools()).tools.map(({ name }) => name)
+  const direct = await namesAt(upstream.url)
+  expect(await namesAt(url, keyIn(cwd))).toEqual(direct.filter((name) => !name.startsWith('optimize_')))
   // Without the variable it does not start, and a credential on the command line is refused.
   const missing = await sluice(cwd, wrap)
-  expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('needs the variable NOTES_KEY') })
+  expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('needs the variable ROUTES_KEY') })
   const written = await sluice(cwd, ['wrap', '--http', upstream.url, '--header', 'Authorization: Bearer abc'])
   expect(written).toMatchObject({ code: 2, err: expect.stringContaining('contains a credential') })
 })

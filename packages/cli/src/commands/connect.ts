@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createServer, isLoopback, serveStdio } from 'sluice/node'
 import { gateway, upstream } from 'sluice/gateway-node'
+import { createServer, isLoopback, serveStdio } from 'sluice/node'
 import { log, park } from 'sluice/plugins'
 import { headersOf, isUrl } from '../client/open.ts'
 import { loadConfig } from '../config/load.ts'

@@ -33,7 +33,9 @@ export async function upstreamsList(context: CommandContext, options: UpstreamsO
       ]
     }),
   )
-  terminal.out(table(terminal, ['UPSTREAM', 'STATE', 'TOOLS', 'CONNECTIONS', 'RESTARTS', 'PROCESS', 'LAST ERROR'], rows))
+  terminal.out(
+    table(terminal, ['UPSTREAM', 'STATE', 'TOOLS', 'CONNECTIONS', 'RESTARTS', 'PROCESS', 'LAST ERROR'], rows),
+  )
   for (const { name, leftOut } of processes.flatMap(({ upstreams }) => upstreams))
     for (const { kind, name: definition, reason } of leftOut)
       terminal.out(`${name}: the ${kind} ${escapeControls(definition)} is not served: ${escapeControls(reason)}`)

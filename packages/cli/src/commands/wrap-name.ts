@@ -17,7 +17,11 @@ export function nameFor(target: readonly string[]): string {
 const programOf = (target: readonly string[]): string =>
   target.find((word) => !word.startsWith('-') && !runners.test(baseOf(word))) ?? target[0] ?? ''
 
-const baseOf = (path: string): string => path.replace(/[\\/]+$/, '').split(/[\\/]/).at(-1) ?? ''
+const baseOf = (path: string): string =>
+  path
+    .replace(/[\\/]+$/, '')
+    .split(/[\\/]/)
+    .at(-1) ?? ''
 
 /** `api.example.com` is called `example`. An address has no name. */
 function hostWords(url: string): readonly string[] {

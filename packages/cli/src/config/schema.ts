@@ -76,12 +76,14 @@ const serverSettings = z
     headers: z
       .record(z.string(), z.string())
       .optional()
-      .describe('Headers for the URL. A credential is written as ${env:NAME} or ${file:path}'),
+      .describe(`Headers for the URL. A credential is written as \${env:NAME} or \${file:path}`),
     allowHosts: z.array(z.string()).optional().describe('Other hosts that the URL may lead to'),
     env: z
       .record(z.string(), z.string())
       .optional()
-      .describe('Variables added to its environment. A command gets few others; ${env:NAME} and ${file:path} are resolved for it'),
+      .describe(
+        `Variables added to its environment. A command gets few others; \${env:NAME} and \${file:path} are resolved for it`,
+      ),
     cwd: path.optional().describe('The working folder of the command'),
     user: z.string().min(1).optional().describe('The account of the command; Sluice must run as root'),
     idleMs: ms('How long a process without calls is kept'),
@@ -89,11 +91,14 @@ const serverSettings = z
       .enum(['shared', 'tenant', 'caller', 'session'])
       .optional()
       .describe('Whose calls share a process or connection; by default each caller has one'),
-    rules: z.array(upstreamRule).optional().describe('Rules for the tools of a command or URL; the first match decides'),
+    rules: z
+      .array(upstreamRule)
+      .optional()
+      .describe('Rules for the tools of a command or URL; the first match decides'),
     trustHints: z.boolean().optional().describe('Believe the hints of its tools, such as readOnlyHint'),
     prefix: z.string().optional().describe('The prefix of its names on the endpoint for all; by default its name'),
     roots: z.array(z.string()).optional().describe('Folders that it may ask for, as file:// URIs'),
-    enabled: z.boolean().optional(),
+    enabled: z.boolean().optional().describe('`false` leaves it out'),
   })
   .refine(({ module, command, url: at }) => [module, command, at].filter((each) => each !== undefined).length <= 1, {
     message: 'Set at most one of "module", "command" and "url"',
