@@ -63,6 +63,23 @@ test('lists are served while an upstream is down, and its tools say so', async (
   })
 })
 
+test('stored definitions of another address are not served under the same name', async () => {
+  const store = memoryStore()
+  const [before, after] = [await rawUpstream({ tools: [rawTool('old')] }), await rawUpstream()]
+  await servedAlone(shared('raw', before), { store })
+  await after.stop()
+  const { url } = await servedAlone(shared('raw', after), { store })
+  await expect((await clientOf(url)).request('tools/list')).rejects.toMatchObject({
+    data: { reason: 'upstreamUnavailable' },
+  })
+})
+
+test('an endpoint declares what its upstream has, and nothing else', async () => {
+  const raw = await rawUpstream({}, { capabilities: { tools: {} } })
+  const client = await clientOf((await servedAlone(shared('raw', raw))).url)
+  expect(Object.keys(client.agreement.capabilities).sort()).toEqual(['logging', 'tools'])
+})
+
 test.each(eras)('added, removed and changed tools are announced once to clients of %s', async (revision) => {
   const raw = await rawUpstream({ tools: [rawTool('a'), rawTool('b')] })
   const { url } = await servedAlone(shared('raw', raw))

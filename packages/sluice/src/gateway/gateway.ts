@@ -89,8 +89,11 @@ export function gateway(options: GatewayOptions): Gateway {
       if (!one.definitions) return { ...base, source }
       const targets = targetsOf(upstream, one.definitions, context)
       one.leftOut.set(upstream.name, targets.leftOut)
-      const { unavailable: _, ...known } = base
-      return { ...endpointOf(known, one.definitions, targets, context), watch: watches.watch, source }
+      return {
+        ...endpointOf({ ...info, name: upstream.name }, one.definitions, targets, context),
+        watch: watches.watch,
+        source,
+      }
     })
     return { ...base, source }
   }

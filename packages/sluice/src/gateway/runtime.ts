@@ -5,11 +5,12 @@
 
 import { connect } from '../client/client.ts'
 import type { Client } from '../client/types.ts'
+import { digest } from '../core/digest.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
-import type { Store } from '../core/store.ts'
+import type { Key, Store } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
 import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
@@ -133,20 +134,20 @@ export function createRuntime(
     if (!isSame) {
       // Each connection is compared with the new definitions before its next call.
       forgetters.get(upstream)?.()
-      save(definitionStore, upstream, text)
+      save(definitionStore, one.upstream, text)
     }
     for (const listener of listeners) listener()
   }
 
-  function save(to: Store, upstream: string, text: string): void {
-    to.set([upstream], text).catch((thrown: unknown) => {
+  function save(to: Store, upstream: Upstream, text: string): void {
+    to.set(storeKey(upstream), text).catch((thrown: unknown) => {
       const message = thrown instanceof Error ? thrown.message : ''
-      logger.warn({ event: 'definitionsNotStored', upstream, message })
+      logger.warn({ event: 'definitionsNotStored', upstream: upstream.name, message })
     })
   }
 
   async function load({ upstream }: RunningUpstream): Promise<void> {
-    const text = await definitionStore.get([upstream.name]).catch(() => undefined)
+    const text = await definitionStore.get(storeKey(upstream)).catch(() => undefined)
     const one = running.get(upstream.name)
     const stored = text === undefined ? undefined : parseDefinitions(text)
     if (!one || !stored || one.definitions) return
@@ -192,6 +193,9 @@ export function createRuntime(
     },
   }
 }
+
+/** A name that is given to another server later must not bring the definitions of the first. */
+const storeKey = ({ name, reaches = '' }: Upstream): Key => [name, digest(reaches)]
 
 /** Compares the tools of a connection with the served ones, and with newly listed ones before it is refused. */
 async function compare(one: RunningUpstream, client: Client, timeoutMs: number): Promise<void> {

@@ -67,6 +67,8 @@ export interface UpstreamContext {
 
 /** A server behind the gateway, made by `upstream` or `fromSdk`. Plain data until the gateway starts. */
 export interface Upstream extends UpstreamSettings {
+  /** Names what is reached: an address, or a command. Stored definitions of another one are not served. */
+  readonly reaches?: string
   /** Whether an idle connection costs a process, so that none is kept for notifications of changes. */
   readonly isProcess?: boolean
   /** Creates its connections. The gateway closes them. */

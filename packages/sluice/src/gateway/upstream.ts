@@ -23,7 +23,10 @@ export function upstream(options: UrlUpstreamOptions): Upstream {
   const { url, headers, authorization, allowHosts, sender, ...settings } = options
   if (!URL.canParse(String(url))) throw new TypeError(`upstream "${settings.name}": "url" is not a valid URL`)
   const http = omitUndefined({ headers, authorization, allowHosts, sender })
-  return overTransports(settings, (clock, maxMessageBytes) => httpTransport(url, { ...http, maxMessageBytes, clock }))
+  const made = overTransports(settings, (clock, maxMessageBytes) =>
+    httpTransport(url, { ...http, maxMessageBytes, clock }),
+  )
+  return { ...made, reaches: String(url) }
 }
 
 /** Returns an upstream whose connections are transports that `open` makes. */

@@ -36,6 +36,7 @@ export function commandUpstream(options: CommandUpstreamOptions): CommandUpstrea
   const withHost = (shared: SharedHost): Upstream => ({
     ...settings,
     isProcess: true,
+    reaches: JSON.stringify([command, args ?? [], cwd ?? '']),
     open(context) {
       const { host, leave } = shared.join(context)
       const connections = createProcessConnections(spec, {
@@ -43,7 +44,16 @@ export function commandUpstream(options: CommandUpstreamOptions): CommandUpstrea
         ...(idleMs !== undefined && { idleMs }),
         ...(startMs !== undefined && { startMs }),
       })
-      return { ...connections, close: () => connections.close().finally(leave) } satisfies Connections
+      return {
+        ...connections,
+        async close() {
+          try {
+            await connections.close()
+          } finally {
+            await leave()
+          }
+        },
+      } satisfies Connections
     },
   })
   return { ...withHost(createSharedHost()), withHost }

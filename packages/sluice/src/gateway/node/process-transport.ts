@@ -96,7 +96,10 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
         else {
           // Most often the process ends, and how it ended says more than the end of its output.
           const cancelTimer = clock.after(drainMs, () => end.resolve({ error, isClean: false }))
-          end.promise.then(({ error: last, isClean }) => report(last, isClean)).finally(cancelTimer)
+          end.promise.then(({ error: last, isClean }) => {
+            cancelTimer()
+            report(last, isClean)
+          }, cancelTimer)
         }
       },
     }
