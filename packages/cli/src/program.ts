@@ -8,11 +8,14 @@ import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
 import { completion } from './commands/completion.ts'
 import { configPrint, configSchemaPrint } from './commands/config.ts'
+import { connect } from './commands/connect.ts'
 import type { CommandContext } from './commands/context.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
 import { serve } from './commands/serve.ts'
 import { start } from './commands/start.ts'
+import { upstreamsList, upstreamsLogs, upstreamsRestart } from './commands/upstreams.ts'
+import { wrap } from './commands/wrap.ts'
 import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 
@@ -75,7 +78,7 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   sub(
     program,
     'serve <target>',
-    'run one server: a module, or knowledge, memory, fitness, lisp, routes',
+    'run one server: a module, a server of the configuration, or knowledge, memory, fitness, lisp, routes',
     'sluice serve memory --stdio',
     'sluice serve ./server.ts --http --watch',
   )
@@ -88,6 +91,67 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .addOption(config)
     .option('--console-port <port>', 'the port of the console, which runs if a tool needs approvals')
     .action(serves((target: string, options) => serve(context, target, options)))
+
+  sub(
+    program,
+    'wrap <target...>',
+    'put authentication, limits, approvals and audit in front of any MCP server: a command after --, or a URL',
+    'sluice wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
+    "sluice wrap --http --approve 'write_*' -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+    `sluice wrap https://mcp.example.com/mcp --header 'Authorization: Bearer \${env:EXAMPLE_TOKEN}'`,
+  )
+    .option('--stdio', 'serve on stdin and stdout, for clients that start the server')
+    .option('--http', 'serve HTTP on a port')
+    .option('--name <name>', 'the name in the address, in tickets and in the audit log')
+    .option('--approve <tool>', 'calls of this tool need an approval; a pattern such as "write_*"; repeatable', collect)
+    .option('--deny <tool>', 'hide this tool and refuse its calls; repeatable', collect)
+    .option('--trust-hints', 'believe the hints of its tools: those that only read need no approval')
+    .option('-e, --env <variable>', 'a variable for the command, as NAME or NAME=value; repeatable', collect)
+    .option('-H, --header <line>', 'a header for the URL, as "Name: value"; repeatable', collect)
+    .option('--user <account>', 'the account that runs the command; needs root')
+    .addOption(new Option('-p, --port <port>', 'the port to listen on'))
+    .addOption(data)
+    .addOption(config)
+    .option('--console-port <port>', 'the port of the console')
+    .action(serves((target: string[], options) => wrap(context, target, options)))
+
+  sub(
+    program,
+    'connect <target>',
+    'serve on stdin and stdout what a server serves over HTTP, for clients that only start commands',
+    'sluice connect http://127.0.0.1:3000/files/mcp',
+    'sluice connect files --data ~/sluice',
+    'sluice connect https://mcp.example.com/mcp --token sk_…',
+  )
+    .option('-t, --token <token>', 'a key or token (default: SLUICE_TOKEN, or your key in the data folder)')
+    .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
+    .option('--no-start', 'do not start Sluice if it does not run on this machine')
+    .addOption(data)
+    .addOption(config)
+    .action(serves((target: string, options) => connect(context, target, options)))
+
+  const upstreams = sub(
+    program,
+    'upstreams',
+    'show and restart the servers behind the running Sluice',
+    'sluice upstreams list',
+    'sluice upstreams logs files',
+  )
+  const ofRunning = (command: Command): Command => command.addOption(data).addOption(config)
+  ofRunning(sub(upstreams, 'list', 'list the upstreams with their state', 'sluice upstreams list --json'))
+    .addOption(json)
+    .action(runs((options) => upstreamsList(context, options)))
+  ofRunning(
+    sub(
+      upstreams,
+      'restart <name>',
+      'end its processes and connections, and start it again',
+      'sluice upstreams restart files',
+    ),
+  ).action(runs((name: string, options) => upstreamsRestart(context, name, options)))
+  ofRunning(sub(upstreams, 'logs <name>', 'print what its processes wrote to stderr', 'sluice upstreams logs files'))
+    .addOption(json)
+    .action(runs((name: string, options) => upstreamsLogs(context, name, options)))
 
   sub(
     program,

@@ -42,7 +42,7 @@ export const sluice = (
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<CommandResult> =>
-  args[0] === 'start' || args[0] === 'serve' ? runInChild(cwd, args, env) : runHere(cwd, args, env)
+  ['start', 'serve', 'wrap', 'connect'].includes(args[0] ?? '') ? runInChild(cwd, args, env) : runHere(cwd, args, env)
 
 async function runHere(cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
   let [out, err] = ['', '']
@@ -124,14 +124,22 @@ export async function startAll(cwd: string, args: readonly string[] = []): Promi
 }
 
 /** Starts `sluice serve`, and resolves when it has printed its URL. */
-export async function serveHttp(cwd: string, args: readonly string[]): Promise<ListeningProcess> {
-  const child = spawn(process.execPath, [main, 'serve', ...args, '--http', '--port', '0'], {
+export const serveHttp = (cwd: string, args: readonly string[]): Promise<ListeningProcess> =>
+  listenWith(cwd, ['serve', ...args, '--http', '--port', '0'])
+
+/** Starts a command that listens, and resolves when it has printed its URL. */
+export async function listenWith(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<ListeningProcess & { readonly child: ChildProcess }> {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd,
-    env: clean(withoutAdmission),
+    env: clean({ ...withoutAdmission, ...env }),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
-  return addressOf(child)
+  return { ...(await addressOf(child)), child }
 }

@@ -16,6 +16,7 @@ test('config.schema.json is up to date', () => {
 
 interface Schema {
   readonly properties?: { readonly [name: string]: Schema }
+  readonly additionalProperties?: Schema | false
   readonly anyOf?: readonly Schema[]
   readonly type?: string
   readonly default?: unknown
@@ -39,6 +40,8 @@ function rowsOf(schema: Schema, path = ''): readonly string[] {
   const childRows = Object.entries((isGroup && group.properties) || {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, each]) => rowsOf(each, path === '' ? name : `${path}.${name}`))
+  if (path === 'servers' && schema.additionalProperties)
+    return [...ownRows, ...rowsOf(schema.additionalProperties, 'servers.*')]
   return [...ownRows, ...childRows]
 }
 

@@ -7,6 +7,7 @@ import { checkMachine } from '../doctor/machine.ts'
 import { checkOauth } from '../doctor/oauth.ts'
 import { checkServer } from '../doctor/server.ts'
 import { checkStore } from '../doctor/store.ts'
+import { checkUpstreams } from '../doctor/upstreams.ts'
 import { escapeControls, exitCodes, type Style, styled, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
@@ -36,6 +37,7 @@ export async function doctor(
       ...(await checkMachine(config, env)),
       ...(await checkStore(config, env)),
       ...(await checkOauth(config)),
+      ...(await checkUpstreams(config, env)),
     )
   } else findings.push(...(await checkServer(url, options, env)))
   if (options.json) terminal.out(toJson(findings))

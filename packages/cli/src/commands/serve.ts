@@ -1,22 +1,20 @@
-/** `sluice serve`: runs one server, from a module or built in, on stdio, HTTP or WebSocket. `--watch` reloads a module. */
+/** `sluice serve`: runs one server, from a module, built in or configured. `--watch` reloads a module. */
 
-import type { OpenedServer, Server } from 'sluice'
-import { isLoopback, serveStdio } from 'sluice/node'
+import type { OpenedServer } from 'sluice'
+import { isLoopback } from 'sluice/node'
 import type { LoadedConfig } from '../config/load.ts'
 import { isInGroup, loadConfig } from '../config/load.ts'
-import type { Config } from '../config/schema.ts'
-import { createHost } from '../host/host.ts'
-import { identitiesIn, owner } from '../host/identities.ts'
+import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
-import { omitUndefined } from '../host/omit-undefined.ts'
 import { tightenPermissions } from '../host/permissions.ts'
 import { watchModule } from '../host/reload.ts'
-import { clock, explainListenError, isGated, refuseSplitData, runServers, toServer } from '../host/run.ts'
+import { clock, isGated } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
+import { isUpstream, openUpstreams } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, numberOf, styled } from '../output.ts'
 import type { CommandContext } from './context.ts'
-import { drainOnSignal } from './wait-for-signal.ts'
+import { choosesStdio, serveOne } from './serve-one.ts'
 
 export interface ServeOptions {
   readonly config?: string
@@ -31,9 +29,7 @@ export interface ServeOptions {
 
 export async function serve(context: CommandContext, target: string, options: ServeOptions): Promise<number> {
   const { terminal, env, cwd } = context
-  if (options.stdio && (options.http || options.ws))
-    throw new CommandError('--stdio excludes --http and --ws: choose one', exitCodes.usage)
-  const isStdio = !options.http && !options.ws && (options.stdio === true || process.stdin.isTTY !== true)
+  const isStdio = choosesStdio(options)
   const loaded = await loadConfig({
     file: options.config,
     cwd,
@@ -45,60 +41,42 @@ export async function serve(context: CommandContext, target: string, options: Se
       websocket: options.ws,
     },
   })
-  const module = isModule(target) ? target : undefined
-  if (options.watch && module === undefined)
-    throw new CommandError('--watch works only with a module: give a path such as ./server.ts', exitCodes.usage)
-  const name = module === undefined ? target : nameOf(module)
-  const folder = dataFolder(loaded.config.data)
+  const { config } = loaded
+  const settings = config.servers?.[target]
+  const folder = dataFolder(config.data)
   for (const each of tightenPermissions(folder)) terminal.err(each)
-  const logger = loggerOf(loaded.config)
-  const open = (): Promise<OpenedServer> => openServer({ name, module, folder, env, logger, clock })
+  const logger = loggerOf(config)
+  if (settings && isUpstream(settings)) {
+    if (options.watch) throw new CommandError(watchNeedsModule, exitCodes.usage)
+    const upstreams = await openUpstreams({ [target]: { ...settings, enabled: true } }, config, { env })
+    const [named] = upstreams?.named ?? []
+    if (!upstreams || !named) throw new CommandError(`"servers.${target}" cannot be opened`)
+    return serveOne(context, { ...named, config, folder, logger, isStdio, gateway: upstreams.gateway })
+  }
+  const module = settings?.module ?? (isModule(target) ? target : undefined)
+  if (options.watch && module === undefined) throw new CommandError(watchNeedsModule, exitCodes.usage)
+  const name = module === undefined || settings ? target : nameOf(module)
+  const open = (): Promise<OpenedServer> =>
+    openServer({ name, module, folder, env: withVariables(env, settings), logger, clock })
   const opened = await (isStdio ? withStdoutSilenced(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
-  const config = applyLocalDefaults(loaded, isGated(opened.definition))
-  refuseSplitData([{ name, opened }], config)
-  const host = await createHost(config, { env, logger, owner, stdio: isStdio })
-  let closing: Promise<void> | undefined
-  /** Closes once, because on stdio the transport calls it too. */
-  const closeAll = (): Promise<void> => {
-    closing ??= opened.close().then(() => host.opened.close())
-    return closing
-  }
-  const startWatching = (server: Server): (() => void) | undefined =>
-    options.watch && module !== undefined
-      ? watchModule(module, server, config.timeoutMs, (text) => terminal.err(styled(terminal, 'dim', text)))
-      : undefined
-  if (isStdio) {
-    const server = toServer({ name, opened }, host, config)
-    const stopWatching = startWatching(server)
-    const { maxMessageBytes: maxLineBytes } = opened
-    // It handles signals itself, so that calls in flight finish first.
-    const { graceMs: drainMs } = config.drain
-    await serveStdio(server, { ...omitUndefined({ maxLineBytes, drainMs }), flush: closeAll }).closed
-    stopWatching?.()
-  } else {
-    const at = config.console
-    const page =
-      at &&
-      (await host.console?.listen({ port: at.port, host: at.host }).catch((thrown: unknown) => {
-        throw explainListenError(thrown, at.host, at.port, '--console-port')
-      }))
-    const { serving, servers } = await runServers([{ name, opened }], host, config)
-    const server = servers[name]
-    const stopWatching = server && startWatching(server)
-    terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
-    if (config.authenticate?.apiKeys)
-      terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
-    if (page) terminal.err(`Console (the link works once, within 15 minutes):\n${await host.console?.link()}`)
-    if (stopWatching) terminal.err(styled(terminal, 'dim', `Reloads when ${module} changes. Press Ctrl-C to stop.`))
-    else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Press Ctrl-C to stop.'))
-    await drainOnSignal(context, serving, config)
-    stopWatching?.()
-    await page?.close()
-  }
-  await closeAll()
-  return exitCodes.ok
+  const local = applyLocalDefaults(loaded, isGated(opened.definition))
+  const print = (text: string): void => terminal.err(styled(terminal, 'dim', text))
+  return serveOne(context, {
+    ...{ name, opened, config: local, folder, logger, isStdio },
+    ...(options.watch &&
+      module !== undefined && {
+        watch: { module, start: (server) => watchModule(module, server, local.timeoutMs, print) },
+      }),
+  })
 }
+
+const watchNeedsModule = '--watch works only with a module: give a path such as ./server.ts'
+
+const withVariables = (env: CommandContext['env'], settings: ServerSettings | undefined): CommandContext['env'] => ({
+  ...env,
+  ...settings?.env,
+})
 
 /** Sends stdout to stderr while a module loads, because its output must not reach the client. Later the transport does. */
 async function withStdoutSilenced<T>(work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,11 @@
 /** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
 import { relative } from 'node:path'
+import type { Gateway } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { clientConfigs, writeClientConfigs } from '../host/client-configs.ts'
+import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
 import { demoNames, identitiesIn, owner } from '../host/identities.ts'
@@ -13,6 +15,7 @@ import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
+import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
 import { escapeControls, exitCodes, numberOf, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { drainOnSignal } from './wait-for-signal.ts'
@@ -28,7 +31,7 @@ export interface StartOptions {
 
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
   const { terminal, env, cwd } = context
-  const { config } = await loadConfig({
+  const { config, file } = await loadConfig({
     file: options.config,
     cwd,
     env,
@@ -47,12 +50,14 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const configured = Object.entries(config.servers ?? all)
   const named: NamedServer[] = []
-  for (const [name, { module, enabled = true, env: extraEnv = {} }] of configured)
-    if (enabled)
-      named.push({
-        name,
-        opened: await openServer({ name, module, folder, env: { ...env, ...extraEnv }, logger, clock }),
-      })
+  for (const [name, settings] of configured) {
+    const { module, enabled = true, env: extraEnv = {} } = settings
+    if (!enabled || isUpstream(settings)) continue
+    const opened = await openServer({ name, module, folder, env: { ...env, ...extraEnv }, logger, clock })
+    named.push({ name, opened })
+  }
+  const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env })
+  named.push(...(upstreams?.named ?? []))
   refuseSplitData(named, config)
 
   const at = config.console
@@ -64,17 +69,23 @@ export async function start(context: CommandContext, options: StartOptions): Pro
         throw explainListenError(thrown, at.host, at.port, '--console-port')
       }))
   const { serving } = await runServers(named, host, config)
+  const control = upstreams && (await listenForControl(folder, upstreams.gateway, logger))
   const keys = config.authenticate?.apiKeys
     ? await identitiesIn(folder, host.opened.store, [owner, ...(options.demo === false ? [] : demoNames)])
     : {}
-  const urls = Object.fromEntries(named.map(({ name }) => [name, serving.urls[`/${name}`] ?? '']))
-  const configs = clientConfigs(urls, keys[owner] ?? '', folder)
+  const urls = Object.fromEntries(named.map(({ name, path = `/${name}` }) => [name, serving.urls[path] ?? '']))
+  const states = named.map(({ name, opened }) => ({
+    name,
+    url: urls[name] ?? '',
+    state: upstreams ? (upstreamState(upstreams.gateway, name) ?? opened.state) : opened.state,
+  }))
+  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file })
   const signIn = page && (await host.console?.link())
   const clients = writeClientConfigs(folder, configs)
   if (options.json)
     terminal.out(
       toJson({
-        servers: named.map(({ name, opened }) => ({ name, url: urls[name], state: opened.state })),
+        servers: states,
         console: signIn,
         keys,
         clients,
@@ -86,11 +97,11 @@ export async function start(context: CommandContext, options: StartOptions): Pro
         table(
           terminal,
           ['SERVER', 'URL', 'STATE'],
-          named.map(({ name, opened }) => [name, urls[name] ?? '', opened.state === 'ready' ? 'ready' : 'see below']),
+          states.map(({ name, url, state }) => [name, url, state === 'ready' ? 'ready' : 'see below']),
         ),
-        ...named
-          .filter(({ opened }) => opened.state !== 'ready')
-          .map(({ name, opened }) => wrapText(terminal, `${name}: ${escapeControls(opened.state)}`, 2)),
+        ...states
+          .filter(({ state }) => state !== 'ready')
+          .map(({ name, state }) => wrapText(terminal, `${name}: ${escapeControls(state)}`, 2)),
         '',
         ...consoleLines(terminal, signIn ?? undefined),
         ...keyLines(terminal, keys),
@@ -105,9 +116,17 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     )
   await drainOnSignal(context, serving, config)
   await page?.close()
+  await control?.close()
   await Promise.all(named.map(({ opened }) => opened.close()))
   await host.opened.close()
   return exitCodes.ok
+}
+
+/** Returns why an upstream does not serve yet; `undefined` if it does. The others serve meanwhile. */
+function upstreamState(gateway: Gateway, name: string): string | undefined {
+  const state = gateway.states().find((each) => each.name === name)
+  if (!state || state.definitions !== 'unknown') return undefined
+  return `${problemOf(state) ?? 'not reached yet'}. It is tried again; see "sluice upstreams logs ${name}"`
 }
 
 /** Shortens a path to a relative one if it is below the working folder. */

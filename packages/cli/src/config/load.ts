@@ -11,6 +11,8 @@ import { leavesOf, pathText, setLeaf } from './tree.ts'
 
 export interface LoadedConfig {
   readonly config: Config
+  /** The path of the file, if there is one. */
+  readonly file?: string
   /** By the value's path (`pathText`), such as `console.port`: `default`, a file's name, a variable or a flag. */
   readonly origins: ReadonlyMap<string, string>
 }
@@ -46,7 +48,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     }
   const parsed = configSchema.safeParse(merged)
   if (!parsed.success) throw new CommandError(problemsOf(parsed.error, merged, origins), exitCodes.usage)
-  return { config: parsed.data, origins }
+  return { config: parsed.data, origins, ...(file !== undefined && { file }) }
 }
 
 /** `SLUICE_CONSOLE__PORT=4000` sets `console.port`. Two underscores go one level down; one makes the next letter a capital. */

@@ -58,11 +58,51 @@ const retentionSettings = {
   maxMegabytes: z.number().positive().optional().describe('Above this size the oldest records are pruned'),
 }
 
-const serverSettings = z.strictObject({
-  module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
-  env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment'),
-  enabled: z.boolean().optional(),
+const upstreamRule = z.strictObject({
+  tools: names.describe('Names of its tools, or patterns such as "delete_*"; every tool by default'),
+  allow: z.boolean().optional().describe('`false` hides the tools and refuses their calls'),
+  scopes: z.array(z.string()).optional().describe('Scopes that a caller must have'),
+  approval: z.enum(['never', 'always']).optional().describe('Whether a call needs an approval'),
+  timeoutMs: ms('How long a call may take; 60 s by default'),
+  format: z.enum(['toon']).optional().describe('The format of structured results as text'),
 })
+
+const serverSettings = z
+  .strictObject({
+    module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
+    command: path.optional().describe('A command that starts a server on stdio: a program of others behind Sluice'),
+    args: z.array(z.string()).optional().describe('The arguments of the command'),
+    url: url.optional().describe('The URL of a server of others, over Streamable HTTP'),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe(`Headers for the URL. A credential is written as \${env:NAME} or \${file:path}`),
+    allowHosts: z.array(z.string()).optional().describe('Other hosts that the URL may lead to'),
+    env: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe(
+        `Variables added to its environment. A command gets few others; \${env:NAME} and \${file:path} are resolved for it`,
+      ),
+    cwd: path.optional().describe('The working folder of the command'),
+    user: z.string().min(1).optional().describe('The account of the command; Sluice must run as root'),
+    idleMs: ms('How long a process without calls is kept'),
+    scope: z
+      .enum(['shared', 'tenant', 'caller', 'session'])
+      .optional()
+      .describe('Whose calls share a process or connection; by default each caller has one'),
+    rules: z
+      .array(upstreamRule)
+      .optional()
+      .describe('Rules for the tools of a command or URL; the first match decides'),
+    trustHints: z.boolean().optional().describe('Believe the hints of its tools, such as readOnlyHint'),
+    prefix: z.string().optional().describe('The prefix of its names on the endpoint for all; by default its name'),
+    roots: z.array(z.string()).optional().describe('Folders that it may ask for, as file:// URIs'),
+    enabled: z.boolean().optional().describe('`false` leaves it out'),
+  })
+  .refine(({ module, command, url: at }) => [module, command, at].filter((each) => each !== undefined).length <= 1, {
+    message: 'Set at most one of "module", "command" and "url"',
+  })
 
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -100,8 +140,17 @@ export const configSchema = z.strictObject({
         .regex(/^[a-z][a-z0-9.-]*$/, 'A name must start with a letter; letters, digits, dots and hyphens may follow'),
       serverSettings,
     )
+    .refine((servers) => !Object.hasOwn(servers, 'all'), {
+      message: 'The name "all" is taken by the endpoint for all upstreams: choose another',
+    })
     .optional()
     .describe('The servers by name; by default the five built-in ones'),
+  processes: z
+    .strictObject({
+      maxProcesses: count(1).optional().describe('Processes of all commands among the servers; 64 by default'),
+      maxPerTenant: count(1).optional().describe('Those of one tenant; 8 by default'),
+    })
+    .prefault({}),
   log: z
     .strictObject({
       level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -262,6 +311,8 @@ export const configSchema = z.strictObject({
 
 /** The effective configuration: every setting, with its default. */
 export type Config = z.infer<typeof configSchema>
+export type ServerSettings = z.infer<typeof serverSettings>
+export type UpstreamRuleSettings = z.infer<typeof upstreamRule>
 
 /** Returns the JSON Schema, which is published with the command for editors. */
 export const toJsonSchema = (): object => ({

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makePrivateFolder, replacePrivateFile } from 'sluice/node'
+import { builtInNames } from './servers.ts'
 
 export interface ClientConfig {
   readonly client: string
@@ -20,11 +21,11 @@ const command: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(ma
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
-/** `urls` are by the server's name. `folder` is the data folder, as clients start servers from any working folder. */
+/** `urls` are by the server's name. The data folder and the configuration are named, as clients start servers anywhere. */
 export function clientConfigs(
   urls: { readonly [name: string]: string },
   key: string,
-  folder: string,
+  { folder, file }: { readonly folder: string; readonly file: string | undefined },
 ): readonly ClientConfig[] {
   const [program, ...before] = command
   const headers = { Authorization: `Bearer ${key}` }
@@ -44,9 +45,12 @@ export function clientConfigs(
       file: 'claude_desktop_config.json',
       destination: 'Settings, Developer',
       text: json({
-        mcpServers: named((name) => ({
+        mcpServers: named((name, url) => ({
           command: program,
-          args: [...before, 'serve', name, '--stdio', '--data', folder],
+          // The five need no configuration, so they run without the servers of this start.
+          args: builtInNames.includes(name)
+            ? [...before, 'serve', name, '--stdio', '--data', folder]
+            : [...before, 'connect', url, '--data', folder, ...(file === undefined ? [] : ['--config', file])],
         })),
       }),
     },

@@ -12,7 +12,7 @@ import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
-import { customLayer, idempotency, log, metrics, tasks } from 'sluice/plugins'
+import { customLayer, idempotency, log, metrics, park, tasks } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 import { omitUndefined } from './omit-undefined.ts'
@@ -35,9 +35,15 @@ export interface HostOptions {
   readonly owner: string
   /** Serves on stdio, where the only caller is the account that started the process. */
   readonly stdio?: boolean
+  /**
+   * Lets a client on stdio approve for its own user, as there is no console. False for servers of others, whose operator
+   * decides in a terminal: few clients know how to ask, and the point is a check outside the client.
+   */
+  readonly clientApproves?: boolean
 }
 
-export async function createHost(config: Config, { env, logger, owner, stdio = false }: HostOptions): Promise<Host> {
+export async function createHost(config: Config, options: HostOptions): Promise<Host> {
+  const { env, logger, owner, stdio = false, clientApproves = stdio } = options
   const opened = await openStore(config, env)
   const { store, bus } = opened
   const clock = nodeClock
@@ -45,13 +51,14 @@ export async function createHost(config: Config, { env, logger, owner, stdio = f
   const audit = config.audit ? createAudit({ ...auditOf(config.audit), store, clock, logger, secret }) : undefined
   const common = { store, bus, clock, logger, audit }
   let consoleApp: Console | undefined
-  const approvals = createApprovals({ ...approvalsOf(config, env, stdio, () => consoleApp?.url), ...common })
+  const approvals = createApprovals({ ...approvalsOf(config, env, clientApproves, () => consoleApp?.url), ...common })
   if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
     idempotency(omitUndefined(config.idempotency)),
     tasks(),
+    park(),
     approvals,
     audit,
     known && config.tenants && tenants(tenantsOf(config.tenants, env)),
@@ -152,7 +159,7 @@ function tenantsOf(
 function approvalsOf(
   { approvals: settings }: Config,
   env: HostOptions['env'],
-  stdio: boolean,
+  clientApproves: boolean,
   url: () => string | undefined,
 ): ApprovalsOptions {
   const { webhook, rules, approver, ...times } = settings
@@ -164,8 +171,7 @@ function approvalsOf(
     rules: rules.map((rule) =>
       omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
     ),
-    // There is no console on stdio, so the client asks its own user.
-    approver: stdio && approver === 'owner' ? 'client' : approver,
+    approver: clientApproves && approver === 'owner' ? 'client' : approver,
     url,
     ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
   }

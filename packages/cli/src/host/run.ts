@@ -12,6 +12,8 @@ import { omitUndefined } from './omit-undefined.ts'
 
 export interface NamedServer {
   readonly name: string
+  /** The path before `/mcp`, by default the name. Empty for the endpoint of all upstreams. */
+  readonly path?: string
   readonly opened: OpenedServer
 }
 export interface RunningServers {
@@ -29,10 +31,10 @@ export async function runServers(named: readonly NamedServer[], host: Host, conf
   const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host, config)]))
   const resource = config.authenticate?.resource
   const { websocket } = config.websocket ? await import('sluice/websocket') : { websocket: undefined }
-  const entries = named.map(({ name, opened }) => {
+  const entries = named.map(({ name, path = `/${name}`, opened }) => {
     const server = servers[name] as Server
     const options = { maxBodyBytes: opened.maxMessageBytes, sessions: sessionsOf(config, opened) }
-    return [`/${name}`, { server, ...omitUndefined(options) }] as const
+    return [path, { server, ...omitUndefined(options) }] as const
   })
   try {
     const serving = await serveMany(Object.fromEntries(entries), {

@@ -210,7 +210,8 @@ async function servePage(
   reply: NodeReply,
 ): Promise<void> {
   const alone = mounted.length === 1
-  const matching = mounted.filter(({ base }) => path.startsWith(`${base}/`))
+  // With several servers, the pages of the bare path are those of all, also if one of them has the bare endpoint.
+  const matching = mounted.filter(({ base }) => (alone || base !== '') && path.startsWith(`${base}/`))
   const pages = [
     ...mounted.map(({ app }) => app.resourcePage(path, request, alone)),
     ...(await Promise.all(matching.map(({ base, app }) => app.page(path.slice(base.length), request)))),

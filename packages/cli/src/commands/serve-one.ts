@@ -1,0 +1,124 @@
+/** Runs one opened server until it ends, on stdio or on a port: the common part of `sluice serve` and `sluice wrap`. */
+
+import type { Logger, OpenedServer, Server } from 'sluice'
+import type { Gateway } from 'sluice/gateway-node'
+import { serveStdio } from 'sluice/node'
+import type { Config } from '../config/schema.ts'
+import { listenForControl } from '../host/control.ts'
+import { createHost } from '../host/host.ts'
+import { identitiesIn, owner } from '../host/identities.ts'
+import { omitUndefined } from '../host/omit-undefined.ts'
+import { explainListenError, refuseSplitData, runServers, toServer } from '../host/run.ts'
+import { CommandError, exitCodes, styled } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import { drainOnSignal } from './wait-for-signal.ts'
+
+export interface OneServer {
+  readonly name: string
+  readonly opened: OpenedServer
+  readonly config: Config
+  /** The data folder. */
+  readonly folder: string
+  readonly logger: Logger
+  readonly isStdio: boolean
+  /** The gateway, if the server is an upstream. */
+  readonly gateway?: Gateway
+  /** Returns lines about the server, or rejects if it must not be served. Called when its definitions are listed. */
+  readonly describe?: () => Promise<readonly string[]>
+  /** Watches the server's module. */
+  readonly watch?: { readonly module: string; start(server: Server): () => void }
+}
+
+export async function serveOne(context: CommandContext, one: OneServer): Promise<number> {
+  const { name, opened, config, logger, isStdio, gateway, folder } = one
+  refuseSplitData([{ name, opened }], config)
+  const clientApproves = isStdio && gateway === undefined
+  const host = await createHost(config, { env: context.env, logger, owner, stdio: isStdio, clientApproves })
+  const control = gateway && (await listenForControl(folder, gateway, logger))
+  let closing: Promise<void> | undefined
+  /** Closes once, because on stdio the transport calls it too. */
+  const closeAll = (): Promise<void> => {
+    closing ??= (async () => {
+      await control?.close()
+      await opened.close()
+      await host.opened.close()
+    })()
+    return closing
+  }
+  if (isStdio) {
+    const server = toServer({ name, opened }, host, config)
+    try {
+      await overStdio(context, one, server, closeAll)
+    } catch (thrown) {
+      await server.close()
+      await closeAll()
+      throw thrown
+    }
+  } else await overHttp(context, one, host, closeAll)
+  await closeAll()
+  return exitCodes.ok
+}
+
+async function overStdio(
+  { terminal }: CommandContext,
+  { opened, config, gateway, describe, watch }: OneServer,
+  server: Server,
+  flush: () => Promise<void>,
+): Promise<void> {
+  // A client that asks for the tools at once would otherwise be told that they are not known yet.
+  if (gateway) await server.ready()
+  for (const line of (await describe?.()) ?? []) terminal.err(line)
+  const stopWatching = watch?.start(server)
+  const { maxMessageBytes: maxLineBytes } = opened
+  // It handles signals itself, so that calls in flight finish first.
+  const { graceMs: drainMs } = config.drain
+  await serveStdio(server, { ...omitUndefined({ maxLineBytes, drainMs }), flush }).closed
+  stopWatching?.()
+}
+
+async function overHttp(
+  context: CommandContext,
+  { name, opened, config, folder, describe, watch }: OneServer,
+  host: Awaited<ReturnType<typeof createHost>>,
+  closeAll: () => Promise<void>,
+): Promise<void> {
+  const { terminal } = context
+  const at = config.console
+  const page =
+    at &&
+    (await host.console?.listen({ port: at.port, host: at.host }).catch((thrown: unknown) => {
+      throw explainListenError(thrown, at.host, at.port, '--console-port')
+    }))
+  const { serving, servers } = await runServers([{ name, opened }], host, config)
+  const about = await describe?.().catch(async (thrown: unknown) => {
+    await serving.close()
+    await page?.close()
+    await closeAll()
+    throw thrown
+  })
+  const server = servers[name]
+  const stopWatching = server && watch?.start(server)
+  terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
+  for (const line of about ?? []) terminal.err(line)
+  if (config.authenticate?.apiKeys)
+    terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
+  if (page) terminal.err(`Console (the link works once, within 15 minutes):\n${await host.console?.link()}`)
+  if (stopWatching)
+    terminal.err(styled(terminal, 'dim', `Reloads when ${watch?.module} changes. Press Ctrl-C to stop.`))
+  else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Press Ctrl-C to stop.'))
+  await drainOnSignal(context, serving, config)
+  stopWatching?.()
+  await page?.close()
+}
+
+/** Whether to serve on stdio: as the flags say, otherwise unless a person sits at a terminal. */
+export function choosesStdio(options: {
+  readonly stdio?: boolean
+  readonly http?: boolean
+  readonly ws?: boolean
+}): boolean {
+  const isListening = options.http === true || options.ws === true
+  if (options.stdio && isListening)
+    throw new CommandError('--stdio excludes --http and --ws: choose one', exitCodes.usage)
+  return !isListening && (options.stdio === true || process.stdin.isTTY !== true)
+}

@@ -1,0 +1,155 @@
+/** `sluice wrap`: one command puts authentication, limits, approvals and audit in front of a server of others. */
+
+import type { Gateway } from 'sluice/gateway-node'
+import { ownerTenant } from 'sluice/main'
+import { isUrl } from '../client/open.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Config, ServerSettings } from '../config/schema.ts'
+import { loggerOf } from '../host/logger.ts'
+import { tightenPermissions } from '../host/permissions.ts'
+import { dataFolder } from '../host/store.ts'
+import { openUpstreams, problemOf } from '../host/upstreams.ts'
+import { CommandError, escapeControls, exitCodes, numberOf } from '../output.ts'
+import type { CommandContext } from './context.ts'
+import { choosesStdio, serveOne } from './serve-one.ts'
+import { nameFor } from './wrap-name.ts'
+
+export interface WrapOptions {
+  readonly config?: string
+  readonly data?: string
+  readonly port?: string
+  readonly consolePort?: string
+  readonly stdio?: boolean
+  readonly http?: boolean
+  readonly name?: string
+  readonly approve?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly trustHints?: boolean
+  readonly env?: readonly string[]
+  readonly header?: readonly string[]
+  readonly user?: string
+}
+
+/** `npx` may download the program first. */
+const startMs = 60_000
+
+export async function wrap(context: CommandContext, target: readonly string[], options: WrapOptions): Promise<number> {
+  const { terminal, env, cwd } = context
+  const isStdio = choosesStdio(options)
+  const { config: loaded, origins } = await loadConfig({
+    file: options.config,
+    cwd,
+    env,
+    flags: {
+      port: numberOf('--port', options.port),
+      'console.port': numberOf('--console-port', options.consolePort),
+      data: options.data,
+    },
+  })
+  const name = options.name ?? nameFor(target)
+  // On stdio the client shows stderr to its user as the server's messages, so the log of requests is not among them.
+  const folder = dataFolder(loaded.data)
+  const file = loaded.log.file ?? `${folder}/sluice.log`
+  const config: Config = { ...withRules(loaded, name, options), log: { ...loaded.log, file } }
+  for (const each of tightenPermissions(folder)) terminal.err(each)
+  const logger = loggerOf(config)
+  const settings = settingsOf(target, options, config)
+  const upstreams = await openUpstreams({ [name]: settings }, config, { env, startMs })
+  const [named] = upstreams?.named ?? []
+  if (!upstreams || !named) throw new CommandError(`${name} cannot be opened`)
+  const { gateway } = upstreams
+  return serveOne(context, {
+    ...{ ...named, config, folder, logger, isStdio, gateway },
+    async describe() {
+      await listNow(gateway, name, target)
+      return describe(gateway, { name, config, options, isStdio, hasData: origins.has('data') })
+    },
+  })
+}
+
+function settingsOf(target: readonly string[], options: WrapOptions, { authenticate }: Config): ServerSettings {
+  const [first = '', ...args] = target
+  const rules = [
+    ...(options.deny ? [{ tools: [...options.deny], allow: false }] : []),
+    ...(options.approve ? [{ tools: [...options.approve], approval: 'always' as const }] : []),
+  ]
+  const common = {
+    rules,
+    trustHints: options.trustHints === true,
+    // Without authentication all callers are the same one.
+    ...(authenticate === null && { scope: 'shared' as const }),
+  }
+  if (target.length === 1 && isUrl(first)) {
+    if (options.env || options.user)
+      throw new CommandError('--env and --user are for a command, not for a URL', exitCodes.usage)
+    return { ...common, url: first, headers: pairs(options.header ?? [], ':', '--header must be "Name: value"') }
+  }
+  if (options.header) throw new CommandError('--header is for a URL, not for a command', exitCodes.usage)
+  return {
+    ...common,
+    ...{ command: first, args, env: pairs(options.env ?? [], '=', '--env must be NAME or NAME=value') },
+    ...(options.user !== undefined && { user: options.user }),
+  }
+}
+
+/** Splits `Name: value` and `NAME=value`. A variable without a value is taken from this environment. */
+function pairs(lines: readonly string[], separator: string, message: string): { [name: string]: string } {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(separator)
+      const name = (at < 0 ? line : line.slice(0, at)).trim()
+      if (name === '' || (at < 0 && separator === ':'))
+        throw new CommandError(`${message}, not "${line}"`, exitCodes.usage)
+      return [name, at < 0 ? `\${env:${name}}` : line.slice(at + 1).trim()]
+    }),
+  )
+}
+
+/** With `--trust-hints`, tools that only read need no approval. */
+function withRules(config: Config, name: string, { trustHints, approve }: WrapOptions): Config {
+  if (!trustHints || !approve) return config
+  const reading = { server: name, annotations: { readOnlyHint: true }, approval: 'never' as const }
+  return { ...config, approvals: { ...config.approvals, rules: [...config.approvals.rules, reading] } }
+}
+
+/** Lists the tools as they are now, not as an earlier run stored them. Rejects with what the server said. */
+async function listNow(gateway: Gateway, name: string, target: readonly string[]): Promise<void> {
+  if (gateway.states()[0]?.definitions === 'current') return
+  try {
+    await gateway.restart(name)
+  } catch (thrown) {
+    const [state] = gateway.states()
+    const cause = (state && problemOf(state)) ?? (thrown instanceof Error ? thrown.message : String(thrown))
+    const stderr = state?.connections.flatMap(({ stderr: lines = [] }) => lines) ?? []
+    const said = stderr.length > 0 ? `\nIt wrote:\n${escapeControls(stderr.slice(-20).join('\n'))}` : ''
+    throw new CommandError(`${target.join(' ')}: ${escapeControls(cause)}${said}`)
+  }
+}
+
+interface Described {
+  readonly name: string
+  readonly config: Config
+  readonly options: WrapOptions
+  readonly isStdio: boolean
+  readonly hasData: boolean
+}
+
+/** Says what runs where, and what is on. */
+function describe(gateway: Gateway, { name, config, options, isStdio, hasData }: Described): readonly string[] {
+  const state = gateway.states()[0]
+  const data = hasData ? ` --data ${config.data}` : ''
+  const gated = options.approve?.join(', ')
+  const decide = `${isStdio ? '' : 'decide in the console, or: '}sluice approvals list${data}`
+  return [
+    `  tools      ${state?.tools ?? 0}${options.deny ? `, without ${options.deny.join(', ')}` : ''}`,
+    gated === undefined
+      ? `  approvals  none needed; --approve 'delete_*' asks you first`
+      : `  approvals  ${gated}${options.trustHints ? ' (not for tools that only read)' : ''}: ${decide}`,
+    `  audit      ${config.audit ? `sluice audit search --tenant ${ownerTenant}${data}` : 'off'}`,
+    `  state      sluice upstreams list${data}; sluice upstreams logs ${name}${data}`,
+    ...(state?.leftOut ?? []).map(
+      ({ kind, name: definition, reason }) =>
+        `  left out   the ${kind} ${escapeControls(definition)}: ${escapeControls(reason)}`,
+    ),
+  ]
+}
