@@ -6,9 +6,10 @@ import { type BuildOptions, build } from 'esbuild'
 
 /**
  * The size limit of a worker with one Zod tool, in thousands of bytes, gzipped. It was 50 before every worker got the
- * checks of results, of the cost of wrong arguments and of the state of a handshake.
+ * checks of results, of the cost of wrong arguments and of the state of a handshake, and 51 before every server could
+ * carry tasks, parked calls and the definitions of a gateway.
  */
-export const maxKilobytes = 51
+export const maxKilobytes = 52
 
 export async function workerOf(source: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> {
   const { outputFiles } = await build({

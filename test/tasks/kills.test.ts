@@ -25,6 +25,13 @@ test('killed at each step of a task’s life: never two effects, nothing acknowl
     ...(await killTasksAt(place, 'asking', ofAsking, 0)),
     ...(await killTasksAt(place, 'gated', ofGated, 100)),
   ]
+  for (const [index, kind] of (['parked', 'parked under a key'] as const).entries()) {
+    const points = await taskPointsOf(place, kind)
+    expect(points).toEqual(
+      expect.arrayContaining(['before swap parked asked run', 'before effect', 'after swap parked outcome run']),
+    )
+    lives.push(...(await killTasksAt(place, kind, points, 10_000 * (index + 1))))
+  }
   const { lost, ends } = await takeOverTasks(place, lives)
   expect(lost).toEqual([])
   expect(ends['completed']).toBeGreaterThan(0)

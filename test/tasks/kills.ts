@@ -12,8 +12,8 @@ import { openTaskPayments } from '../kit/servers/task-payments.fixture.ts'
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const source = fileURLToPath(new URL('../kit/processes/task-life.fixture.ts', import.meta.url))
 
-/** One that asks while it works, one that needs an approval. */
-export const lifeKinds = ['asking', 'gated'] as const
+/** Tasks that ask or need an approval, and calls that are parked while they ask. */
+export const lifeKinds = ['asking', 'gated', 'parked', 'parked under a key'] as const
 export type LifeKind = (typeof lifeKinds)[number]
 
 /** What the process had been told before it died. */
@@ -107,13 +107,41 @@ export async function takeOverTasks(
   const lost: string[] = []
   const ends: { [end: string]: number } = {}
   for (const life of lives) {
-    const { problems, end } = await problemsAfter(life, payments, folder)
+    const check = life.kind.startsWith('parked') ? problemsOfParked : problemsAfter
+    const { problems, end } = await check(life, payments, folder)
     lost.push(...problems.map((problem) => `${life.kind}, killed at "${life.point}": ${problem}`))
     ends[end] = (ends[end] ?? 0) + 1
   }
   await payments.server.close()
   await store.close?.()
   return { lost, ends }
+}
+
+/** Another process gets the answers again, and under a key also the whole call. */
+async function problemsOfParked(
+  { kind, amount, acknowledged, killed, point }: TaskLife,
+  { send }: TaskPayments,
+  folder: string,
+): Promise<{ readonly problems: readonly string[]; readonly end: string }> {
+  const effects = (): number => effectsIn(folder).get(amount) ?? 0
+  const problems: string[] = killed ? [] : [`it did not die at ${point}`]
+  const { created: requestState, answered } = acknowledged
+  if (requestState === undefined) {
+    if (effects() > 0) problems.push('it had an effect before it was acknowledged')
+    return { problems, end: 'not acknowledged' }
+  }
+  const options = { tasks: false, ...(kind !== 'parked' && { key: `key-${amount}` }) }
+  const call = { name: 'parking', arguments: { amount } }
+  const inputResponses = { 'sure.1': { action: 'accept', content: { yes: true } } }
+  const { content, data } = await send('tools/call', { ...call, inputResponses, requestState }, options)
+  const isInDoubt = JSON.stringify(data)?.includes('in doubt') ?? false
+  if (content === undefined && !isInDoubt) problems.push(`the call is lost: ${JSON.stringify(data)}`)
+  if (answered !== undefined && JSON.stringify(content) !== answered) problems.push('the answer is lost')
+  if (content !== undefined && effects() !== 1) problems.push(`it is done, and was paid ${effects()} times`)
+  await send('tools/call', { ...call, inputResponses, requestState }, options)
+  if (kind !== 'parked') await send('tools/call', call, options)
+  if (effects() > 1) problems.push(`it was paid ${effects()} times`)
+  return { problems, end: content === undefined ? 'in doubt' : 'completed' }
 }
 
 async function problemsAfter(

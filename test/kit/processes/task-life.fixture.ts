@@ -35,7 +35,7 @@ function nameOf(key: Parameters<Store['get']>[0], value?: string): string {
   const written = value?.startsWith('{') ? (JSON.parse(value) as { [name: string]: unknown }) : {}
   const { status, state, outcome, questions, answers, process: runner } = written
   const about =
-    area === 'task'
+    area === 'task' || area === 'parked'
       ? [
           ...[outcome && 'outcome', questions && Object.keys(questions).length > 0 && 'asked'],
           ...[answers && Object.keys(answers).length > 0 && 'answered', runner && 'run'],
@@ -62,6 +62,18 @@ const store: Store = {
   delete: (key) => around(`delete ${nameOf(key)}`, () => inner.delete(key)),
 }
 const { send, reach, approvals } = openTaskPayments(store, { folder, at })
+if (tool.startsWith('parked')) {
+  const options = { tasks: false, ...(tool === 'parked under a key' && { key: `key-${amount}` }) }
+  const call = { name: 'parking', arguments: { amount: Number(amount) } }
+  const asked = await send('tools/call', call, options)
+  if (asked['requestState'] === undefined) throw new Error(`Nothing was asked: ${JSON.stringify(asked)}`)
+  say({ created: asked['requestState'] })
+  const inputResponses = { 'sure.1': { action: 'accept', content: { yes: true } } }
+  const paid = await send('tools/call', { ...call, inputResponses, requestState: asked['requestState'] }, options)
+  say({ answered: JSON.stringify(paid['content']) })
+  if (deadly === '-') say({ points: [...points] })
+  process.exit(0)
+}
 const created = await send('tools/call', { name: tool, arguments: { amount: Number(amount) } })
 if (created['taskId'] === undefined) throw new Error(`No task was created: ${JSON.stringify(created)}`)
 const taskId = String(created['taskId'])

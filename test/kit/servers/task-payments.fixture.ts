@@ -17,9 +17,14 @@ import { z } from 'zod'
 export interface TaskPayments {
   readonly approvals: Approvals
   readonly server: Server
-  send(method: string, params: Params): Promise<Params>
+  send(method: string, params: Params, options?: SendOptions): Promise<Params>
   /** Looks until the task has this status or has ended. Resolves with the last look. */
   reach(taskId: string, status: string): Promise<Params>
+}
+/** Without tasks the call is parked while it asks. */
+export interface SendOptions {
+  readonly tasks?: boolean
+  readonly key?: string
 }
 export interface TaskPaymentsOptions {
   readonly folder: string
@@ -27,6 +32,7 @@ export interface TaskPaymentsOptions {
   readonly at?: (point: string) => void
 }
 
+const form = { elicitation: { form: {} } }
 const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} }, elicitation: { form: {} } }
 const final = ['completed', 'failed', 'cancelled']
 const amountOf = z.object({ amount: z.number() })
@@ -49,6 +55,16 @@ export function openTaskPayments(store: Store, { folder, at = () => {} }: TaskPa
       return pay(amount)
     },
   })
+  const parking = tool({
+    name: 'parking',
+    description: 'Asks while it runs, then pays',
+    input: amountOf,
+    asksWhileRunning: true,
+    async run({ amount }, context) {
+      await context.ask({ sure: ask.form('Sure?', z.object({ yes: z.boolean() })) })
+      return pay(amount)
+    },
+  })
   const gated = tool({
     name: 'gated',
     description: 'Pays after an approval',
@@ -57,16 +73,21 @@ export function openTaskPayments(store: Store, { folder, at = () => {} }: TaskPa
     stateless: true,
     run: ({ amount }) => pay(amount),
   })
-  const server = createServer(defineServer({ name: 'till', version: '1', tools: [asking, gated] }), {
+  const server = createServer(defineServer({ name: 'till', version: '1', tools: [asking, parking, gated] }), {
     store,
     secret: 'a secret that all processes share',
     use: [log({ info() {}, warn() {}, error() {} }), approvals, tasks({ perCaller: 1_000_000 })],
   })
   let ids = 0
-  async function send(method: string, params: Params): Promise<Params> {
+  async function send(
+    method: string,
+    params: Params,
+    { tasks: isTask = true, key }: SendOptions = {},
+  ): Promise<Params> {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': capabilities,
+      'io.modelcontextprotocol/clientCapabilities': isTask ? capabilities : form,
+      ...(key !== undefined && { 'dev.sluice/idempotencyKey': key }),
     }
     const message = { jsonrpc: '2.0', id: ++ids, method, params: { ...params, _meta } }
     const { result, error }: Params = { ...(await server.handle(message)) }

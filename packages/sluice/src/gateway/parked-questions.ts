@@ -21,14 +21,14 @@ import {
   safeKey,
 } from './relay-questions.ts'
 
-type Asker = (questions: { readonly [name: string]: Question }) => Promise<Params>
+type AskClient = (questions: { readonly [name: string]: Question }) => Promise<Params>
 
 interface Questionable {
   /** Whether the upstream may ask during a call that needed an approval. */
   readonly relaysQuestions?: boolean
 }
 
-const askerOf = (call: Call): Asker | undefined => call.task?.ask ?? call.park?.ask
+const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.park?.ask
 
 const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 

@@ -41,7 +41,7 @@ const reportMs = 1_000
 const maxMessage = 1_000
 
 /** Thrown by the run of a waiting task whose ticket turns out to be undecided: nothing ran, and it waits on. */
-const stillPending = new RpcError('conflict', 'The approval is still pending')
+const stillPending = /* @__PURE__ */ new RpcError('conflict', 'The approval is still pending')
 
 /** What a task occupies in this process. */
 interface Held {
