@@ -1,10 +1,12 @@
 /** Routes between places, as an MCP server: `open` for hosts, `listenRequest` for programs with their own pipeline. */
 
 import type { HostContext, OpenServer } from 'sluice'
+import type { Atlas } from './atlas/thread.ts'
+import { startAtlas } from './atlas/thread.ts'
 import { openDatabase } from './database.ts'
 import { defineRoutes } from './definition.ts'
 import { createHistory } from './history.ts'
-import { offline } from './offline/provider.ts'
+import { offline } from './providers/offline.ts'
 import { osrm } from './providers/osrm.ts'
 import { tomtom } from './providers/tomtom.ts'
 import type { Provider } from './route.ts'
@@ -21,12 +23,12 @@ export { createListenRequest, listenRequest } from './listen-request.ts'
 export type { Place, Provider, Route, RouteQuery } from './route.ts'
 
 /** Chooses TomTom if there is a key, OSRM if there is an address, otherwise the offline provider. */
-export function providerFrom({ env, clock }: Pick<HostContext, 'env' | 'clock'>): Provider {
+export function providerFrom({ env, clock }: Pick<HostContext, 'env' | 'clock'>, atlas: Atlas): Provider {
   const { TOMTOM_API_KEY: key, TOMTOM_BASE_URL: baseUrl, OSRM_URL: osrmUrl } = env
   if (key)
     return tomtom({ key, ...(baseUrl && { baseUrl: toAddress('TOMTOM_BASE_URL', baseUrl) }) }, createUpstream(clock))
-  if (osrmUrl) return osrm(toAddress('OSRM_URL', osrmUrl), createUpstream(clock), offline())
-  return offline()
+  if (osrmUrl) return osrm(toAddress('OSRM_URL', osrmUrl), createUpstream(clock), offline(atlas))
+  return offline(atlas)
 }
 
 /** Checks an address at the start, where the operator sees the error. */
@@ -38,15 +40,19 @@ function toAddress(variable: string, text: string): string {
 
 /** Opens the history and the provider that the environment names. */
 export const open: OpenServer = async ({ folder, env, clock, logger }) => {
-  const provider = providerFrom({ env, clock })
+  const atlas = startAtlas(clock)
+  const provider = providerFrom({ env, clock }, atlas)
   const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
   return {
-    definition: defineRoutes({ provider, database }, history),
+    definition: defineRoutes({ provider, database, atlas }, history),
     layers: [history.layer],
     sharedStoreAdvice: 'leave it out',
     secrets: ['TOMTOM_API_KEY'],
     state: 'ready',
-    close: async () => database.close(),
+    async close() {
+      await atlas.close()
+      database.close()
+    },
   }
 }
