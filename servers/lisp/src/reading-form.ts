@@ -90,7 +90,7 @@ function guarded(name: string, args: readonly Sexp[]): Sexp {
  * Prints without `print-object`, whose methods are code of the image: plain data as Lisp prints it, an instance as
  * `#<object>`. It stops after a thousand parts.
  */
-const printer: Sexp = lisp`
+export const printer: Sexp = lisp`
   (cl:lambda (sluice-value)
     (cl:let ((sluice-left 1000) (cl:*print-pretty* nil) (cl:*print-circle* nil) (cl:*print-readably* nil))
       (cl:with-output-to-string (sluice-out)

@@ -62,7 +62,7 @@ describe('reading expressions', slowTest, () => {
       /^=> \(#<PACKAGE .*> #<HASH-TABLE of 1 entries> #<object> #<FUNCTION>\)$/,
     )
     expect(await read('(values)')).toBe('No values.')
-    expect(await read('(car 5)')).toContain('The expression failed with TYPE-ERROR')
+    expect(await read('(car 5)')).toContain('TYPE-ERROR')
     expect(await read('no-such-thing')).toContain('Symbol not found')
     expect(await read('car')).toContain('car is not a variable with a value')
   })

@@ -108,6 +108,7 @@ describe('Lisp reads no text of a caller without an approval', slowTest, () => {
     // Calls each tool once as intended, so that everything it needs exists before the count.
     const validArguments = { symbol: 'car', prefix: 'ca', variable: '*ran*', package: 'cl-user' }
     for (const { name } of tools) await client.call(name, validArguments)
+    await client.call('breakpoint_list')
     await client.call('repl_read', { expression: "(list (length '(1)) (gethash 1 nil) '*ran* :x)" })
     const before = await census()
     expect(before[0]).toBe('NIL')

@@ -6,16 +6,16 @@ import * as z from 'zod'
 import type { App } from '../app.ts'
 import { isMissingSymbol, withSymbol } from '../look-up.ts'
 import { functions, parseExpression } from '../reading.ts'
-import { readingForm, toReading } from '../reading-form.ts'
+import { printer, readingForm, toReading } from '../reading-form.ts'
 import { truncate } from '../session.ts'
 import type { Sexp } from '../sexp.ts'
-import { isSym, lisp, listOf, sym, textOf } from '../sexp.ts'
+import { isSym, lisp, listOf, textOf } from '../sexp.ts'
 import { packageOption, readOnlyTool, sessionOf, symbolNotFound } from './repl.ts'
 
 const inPackage = z.string().min(1).max(200).optional().describe('The package to look names up in')
 const maxExpression = 4000
 
-/** Swank's kinds of cross-reference, and what each one means. */
+/** The kinds of cross-reference, and what each one means. */
 const xrefKinds = {
   callers: 'functions that call it',
   callees: 'functions that it calls',
@@ -25,6 +25,16 @@ const xrefKinds = {
   macroexpands: 'code that uses the macro',
   specializes: 'methods for the class',
 } as const
+/** The functions of sb-introspect that find them. */
+const finders: { readonly [kind in XrefKind]: string } = {
+  callers: 'WHO-CALLS',
+  callees: 'FIND-FUNCTION-CALLEES',
+  references: 'WHO-REFERENCES',
+  binds: 'WHO-BINDS',
+  sets: 'WHO-SETS',
+  macroexpands: 'WHO-MACROEXPANDS',
+  specializes: 'WHO-SPECIALIZES-DIRECTLY',
+}
 type XrefKind = keyof typeof xrefKinds
 const kinds = Object.keys(xrefKinds) as XrefKind[]
 const maxReferences = 200
@@ -62,7 +72,7 @@ export function readingTools(sessions: App): readonly Tool[] {
       const form = withSymbol(symbol, xrefForm(kind))
       const found = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(name))
       if (isMissingSymbol(found)) throw fail(symbolNotFound(symbol))
-      if (isSym(found, ':not-implemented')) throw fail(`This Lisp does not record ${kind}.`)
+      if (isSym(found, ':sluice-unsupported')) throw fail('Cross-references need SBCL; this image is another Lisp.')
       const references = listOf(found).slice(0, maxReferences).map(toReference)
       const lines = references.map(({ name, file }) => (file === undefined ? name : `${name} in ${file}`))
       const text = lines.join('\n') || `No ${xrefKinds[kind]} are known.`
@@ -72,17 +82,34 @@ export function readingTools(sessions: App): readonly Tool[] {
   return readFunctions.size === 0 ? [xref] : [read, xref]
 }
 
-/** Swank's own `xref` would pass the name to the Lisp reader; this is the function behind it. */
+/**
+ * Asks SBCL itself (sb-introspect), as Swank does. Swank's own functions would also read the source files for the place
+ * of a definition, and reading interns names.
+ */
 const xrefForm = (kind: XrefKind): Sexp => lisp`
-  (cl:let ((sluice-found (swank::xref-doit ${sym(`:${kind === 'callers' ? 'calls' : kind}`)} sluice-symbol)))
-    (cl:if (cl:listp sluice-found)
-      (cl:mapcar (cl:function swank::xref>elisp) sluice-found)
-      sluice-found))`
+  (cl:let* ((sluice-home (cl:find-package "SB-INTROSPECT"))
+            (sluice-find (cl:and sluice-home (cl:find-symbol ${finders[kind]} sluice-home)))
+            (sluice-print ${printer}))
+    (cl:if (cl:not (cl:and sluice-find (cl:fboundp sluice-find)))
+      :sluice-unsupported
+      ${
+        kind === 'callees'
+          ? lisp`
+            (cl:if (cl:and (cl:fboundp sluice-symbol) (cl:not (cl:macro-function sluice-symbol))
+                           (cl:not (cl:special-operator-p sluice-symbol)))
+              (cl:mapcar (cl:lambda (sluice-each)
+                           (cl:list (cl:funcall sluice-print (cl:nth-value 2 (cl:function-lambda-expression sluice-each)))))
+                         (cl:funcall sluice-find (cl:fdefinition sluice-symbol))))`
+          : lisp`
+            (cl:mapcar (cl:lambda (sluice-each)
+                         (cl:let ((sluice-path (cl:funcall (cl:find-symbol "DEFINITION-SOURCE-PATHNAME" sluice-home) (cl:cdr sluice-each))))
+                           (cl:list (cl:funcall sluice-print (cl:car sluice-each))
+                                    (cl:if sluice-path (cl:namestring sluice-path) ""))))
+                       (cl:funcall sluice-find sluice-symbol))`
+      }))`
 
-/** Reads `(name (:location (:file path) …))`. A function typed into the image has no file. */
+/** A function that was typed into the image has no file. */
 function toReference(reference: Sexp): { readonly name: string; readonly file?: string } {
-  const [name, location] = listOf(reference)
-  const place = listOf(location).find((each) => isSym(listOf(each)[0], ':file'))
-  const file = textOf(listOf(place)[1])
-  return { name: textOf(name).replace(/\s+/g, ' '), ...(file !== '' && { file }) }
+  const [name, file] = listOf(reference).map(textOf)
+  return { name: name ?? '', ...(file && { file }) }
 }
