@@ -61,6 +61,16 @@ const fitness = (share: number): readonly Case[] =>
     { tool: 'calculate_fitness_score', arguments: () => ({}) },
     { tool: 'calculate_personalized_zones', arguments: () => ({ ftp: 250 }) },
     { tool: 'predict_performance', arguments: () => ({ distance_m: 200_000 }) },
+    { tool: 'analyze_sleep_quality', arguments: () => ({}) },
+    { tool: 'track_sleep_trends', arguments: () => ({ nights: 365, format: 'toon' }) },
+    { tool: 'calculate_recovery_score', arguments: () => ({}) },
+    { tool: 'suggest_rest_day', arguments: () => ({}) },
+    { tool: 'optimize_sleep_schedule', arguments: () => ({ utc_offset_hours: 7 }) },
+    {
+      tool: 'calculate_daily_nutrition',
+      arguments: () => ({ weight_kg: 70, height_cm: 175, age: 35, sex: 'female' }),
+    },
+    { tool: 'get_nutrient_timing', arguments: () => ({ weight_kg: 70, activity_id: 'file-1' }) },
     {
       tool: 'set_goal',
       times: 100,
