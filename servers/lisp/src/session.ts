@@ -181,9 +181,17 @@ export function describeDebugger({ thread, level, condition, type, restarts }: D
     `${condition} [${type}]`,
     `Thread ${thread} is in the debugger (level ${level}). Restarts:`,
     ...lines,
-    'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.',
+    debuggerHint,
   ].join('\n')
 }
+
+/** Everything that `describeDebugger` says, as data. */
+export const debuggerData = (stopped: Debugger): Record<string, unknown> => ({
+  debugger: { ...stopped, restarts: stopped.restarts.map((restart, index) => ({ index, ...restart })) },
+  hint: debuggerHint,
+})
+
+const debuggerHint = 'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.'
 
 /** Returns `(output (value …))`: the printed output, and each value as Lisp prints it. */
 export const evaluationForm = (code: string): Sexp => lisp`

@@ -9,7 +9,7 @@ import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
 import { isMissingSymbol, withSymbol } from '../look-up.ts'
-import { describeDebugger, describeValue } from '../session.ts'
+import { debuggerData, describeDebugger, describeValue } from '../session.ts'
 import type { Sexp } from '../sexp.ts'
 import { isSym, lisp, listOf, sym, textOf } from '../sexp.ts'
 import { debuggerEffect, thread } from './debugger.ts'
@@ -140,7 +140,7 @@ export function breakpointTools(sessions: App): readonly Tool[] {
         if (ended.kind === 'debugger')
           return {
             content: [{ type: 'text', text: describeDebugger(ended.debugger) }],
-            structuredContent: { debugger: ended.debugger },
+            structuredContent: debuggerData(ended.debugger),
           }
         return `The evaluation ended.\n${describeValue(ended.value)}`
       },

@@ -5,7 +5,7 @@ import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
-import { describeDebugger, describeValue, truncate } from '../session.ts'
+import { debuggerData, describeDebugger, describeValue, truncate } from '../session.ts'
 import { listOf, sym, textOf } from '../sexp.ts'
 import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
@@ -67,7 +67,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
       annotations: readOnlyTool,
       run({ thread }, { call }) {
         const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
-        return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: { debugger: here } }
+        return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: debuggerData(here) }
       },
     }),
     tool({

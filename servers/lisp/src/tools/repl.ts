@@ -10,7 +10,14 @@ import * as z from 'zod'
 import type { App } from '../app.ts'
 import { completionsForm, isMissingSymbol, withSymbol } from '../look-up.ts'
 import type { ImageStatus, Session } from '../session.ts'
-import { describeDebugger, describeResult, evaluationForm, toEvaluationResult, truncate } from '../session.ts'
+import {
+  debuggerData,
+  describeDebugger,
+  describeResult,
+  evaluationForm,
+  toEvaluationResult,
+  truncate,
+} from '../session.ts'
 import type { Sexp } from '../sexp.ts'
 import { lisp, listOf, sym, textOf } from '../sexp.ts'
 
@@ -68,7 +75,8 @@ export function replTools(sessions: App): readonly Tool[] {
       async run({ port }, { call }) {
         const to = port === undefined ? undefined : { host: '127.0.0.1', port }
         const status = await sessionOf(sessions, call.tenant.id).connect(to)
-        return { content: [{ type: 'text', text: describeStatus(status) }], structuredContent: { ...status } }
+        const message = describeStatus(status)
+        return { content: [{ type: 'text', text: message }], structuredContent: { ...status, message } }
       },
     }),
     tool({
@@ -99,11 +107,12 @@ export function replTools(sessions: App): readonly Tool[] {
           }
         const session = sessions.sessionOf(call.tenant.id)
         const status = session.status()
+        const message = describeStatus(status)
         const debuggers = session.debuggers().map(({ thread, condition }) => ({ thread, condition }))
         const stopped = debuggers.map(({ thread, condition }) => `Thread ${thread} is in the debugger: ${condition}`)
         return {
-          content: [{ type: 'text', text: [describeStatus(status), ...stopped].join('\n') }],
-          structuredContent: { ...status, debuggers },
+          content: [{ type: 'text', text: [message, ...stopped].join('\n') }],
+          structuredContent: { ...status, message, debuggers },
         }
       },
     }),
@@ -124,7 +133,7 @@ export function replTools(sessions: App): readonly Tool[] {
           return {
             isError: true,
             content: [{ type: 'text', text: describeDebugger(ended.debugger) }],
-            structuredContent: { debugger: ended.debugger },
+            structuredContent: debuggerData(ended.debugger),
           }
         const result = toEvaluationResult(ended.value)
         return { content: [{ type: 'text', text: describeResult(result) }], structuredContent: { ...result } }

@@ -92,7 +92,10 @@ export function destinationTools(planner: App): readonly Tool[] {
         withFailures(toLanguage(input.language), String(work.call.id), async () => {
           const found = await find(work, input.destination)
           await database.remove(work.call.tenant.id, found.id)
-          return { content: [{ type: 'text', text: `− ${lineOf(found)}` }], structuredContent: { deleted: found.id } }
+          return {
+            content: [{ type: 'text', text: `Deleted ${lineOf(found)}` }],
+            structuredContent: { deleted: found.id, destination: found },
+          }
         }),
     }),
   ]
