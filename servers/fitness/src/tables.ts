@@ -22,7 +22,9 @@ export const tables = `
 
 /** The third migration: nights, with sleep and what was measured in it. */
 export const nightTables = `
-  CREATE TABLE IF NOT EXISTS nights (tenant TEXT NOT NULL, day TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, day));
+  CREATE TABLE IF NOT EXISTS nights (
+    tenant TEXT NOT NULL, day TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, day)
+  );
 `
 
 /** The second migration: the synced range of a provider, and sign-ins that wait for their code. */

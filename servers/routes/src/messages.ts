@@ -198,7 +198,7 @@ export const words: { readonly [language in Language]: Words } = {
     other: 'Tuyến khác',
     approximate: 'Khoảng cách là ước tính: tính từ tọa độ và các quốc lộ chính, không đo trên bản đồ.',
     betweenTowns:
-      'Chỉ là ước tính: ngoài Việt Nam không có dữ liệu đường bộ, tuyến đi từ thị trấn này sang thị trấn khác trên đất liền.',
+      'Chỉ là ước tính: ngoài Việt Nam không có dữ liệu đường bộ. Tuyến đi từ thị trấn này sang thị trấn khác trên đất liền.',
     ferryNote: 'Tuyến này có phà: hãy kiểm tra giờ chạy và phà có chở phương tiện của bạn không.',
     follow: (road, place) => `Theo ${road} đến ${place}`,
     join: (place) => `Đi đường địa phương đến ${place}`,

@@ -31,9 +31,10 @@ export function saidOnlyInText({ content, structuredContent }: ToolAnswer, label
   return [...images, ...new Set(wordsOf(text).filter((word) => !known.has(word) && !data.includes(word)))]
 }
 
-/** Escapes of JSON are not words. */
+/** Escapes of JSON are not words, and JSON does not write the number of rows, as TOON does. */
 const normalize = (text: string): string =>
   text
+    .replace(/\[\d+\](?=[{:])/g, '')
     .replace(/\\[nrt]/g, ' ')
     .replaceAll('\\', '')
     .toLowerCase()

@@ -153,7 +153,7 @@ export function activityTools(app: App): readonly Tool[] {
     tool({
       name: 'import_activities',
       description:
-        'Add activities from FIT, GPX or TCX files, and sleep from FIT or the JSON of Garmin or Fitbit, single or in the ZIP a provider exports, up to 3 MB together. Known activities stay unchanged.',
+        'Add activities from FIT, GPX or TCX files, and sleep from FIT or the JSON of Garmin or Fitbit. Single files or the ZIP a provider exports, up to 3 MB together. Known activities stay unchanged.',
       input: z.object({
         files: z
           .array(

@@ -109,7 +109,7 @@ export function recoveryTools(app: App): readonly Tool[] {
     tool({
       name: 'calculate_recovery_score',
       description:
-        'How recovered the athlete is today, from 0 to 100: last night’s sleep, form (TSB), resting heart rate and heart-rate variability, as far as they are known.',
+        'How recovered the athlete is today, from 0 to 100. From last night’s sleep, form (TSB), resting heart rate and heart-rate variability, as far as known.',
       ...readOnlyTool,
       async run(_, work) {
         const { recovery, isSynthetic, assumes } = await stateOf(await trainingLogFor(app, work))
