@@ -1,7 +1,7 @@
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { RouteError } from '../src/failure.ts'
-import { providerFrom } from '../src/index.ts'
+import { providerFrom } from '../src/providers/from-environment.ts'
 import { osrm } from '../src/providers/osrm.ts'
 import { tomtom } from '../src/providers/tomtom.ts'
 import type { Provider } from '../src/route.ts'
