@@ -30,6 +30,8 @@ export interface Athlete {
   readonly thresholdHr: number
   /** Watts that the athlete can hold for an hour. */
   readonly ftp: number
+  /** The values that the athlete gave; the others are typical ones. */
+  readonly given?: readonly string[]
 }
 
 /** Used until the athlete's own values are set. */

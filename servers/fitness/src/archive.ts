@@ -5,6 +5,8 @@
 
 import type { Activity, Athlete, Goal, ProviderName, Sport } from './activity.ts'
 import { defaultAthlete, fingerprintOf } from './activity.ts'
+import type { Night } from './night.ts'
+import { mergeNights } from './night.ts'
 import type { Sql, SqlRow, SqlValue } from './sql.ts'
 
 export interface ActivityQuery {
@@ -26,6 +28,10 @@ export interface TrainingLog {
   count(query?: ActivityQuery): Promise<number>
   get(id: string): Promise<Activity | undefined>
   deleteActivities(provider: ProviderName): Promise<number>
+  /** Returns the number of new nights. A known night keeps what the new one does not have. */
+  addNights(nights: readonly Night[]): Promise<number>
+  /** Newest first. */
+  nights(limit: number): Promise<readonly Night[]>
   athlete(): Promise<Athlete>
   setAthlete(athlete: Athlete): Promise<void>
   goals(): Promise<readonly Goal[]>
@@ -56,6 +62,8 @@ export interface Connection {
 }
 
 export interface Archive {
+  /** Returns the tenants that have activities or nights, at most a hundred. */
+  tenants(): Promise<readonly string[]>
   forTenant(tenant: string): TrainingLog
   close(): Promise<void>
 }
@@ -73,6 +81,12 @@ const batchRows = 200
 const pageRows = 500
 
 export const createArchive = (sql: Sql): Archive => ({
+  async tenants() {
+    const rows = await sql.query(
+      'SELECT tenant FROM activities UNION SELECT tenant FROM nights ORDER BY tenant LIMIT 100',
+    )
+    return rows.map(({ tenant }) => String(tenant))
+  },
   forTenant: (tenant) => createTrainingLog(sql, tenant),
   close: () => sql.close(),
 })
@@ -124,9 +138,28 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
       let removed = 0
       for (let count = pageRows; count === pageRows; removed += count)
         count = await sql.execute(text, [tenant, provider, pageRows])
+      await sql.execute('DELETE FROM nights WHERE tenant = $1 AND provider = $2', [tenant, provider])
       await sql.execute('DELETE FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
       return removed
     },
+    async addNights(nights) {
+      let added = 0
+      for (const night of nights) {
+        const [before] = await json<Night>('SELECT json FROM nights WHERE tenant = $1 AND day = $2', [
+          tenant,
+          night.day,
+        ])
+        const text = `INSERT INTO nights VALUES ($1, $2, $3, $4)
+          ON CONFLICT (tenant, day) DO UPDATE SET provider = excluded.provider, json = excluded.json`
+        // A measured night replaces a made-up one.
+        const known = before?.provider === night.provider ? before : undefined
+        await sql.execute(text, [tenant, night.day, night.provider, JSON.stringify(mergeNights(known, night))])
+        if (!known) added++
+      }
+      return added
+    },
+    nights: (limit) =>
+      json<Night>('SELECT json FROM nights WHERE tenant = $1 ORDER BY day DESC LIMIT $2', [tenant, limit]),
     async athlete() {
       return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? defaultAthlete
     },

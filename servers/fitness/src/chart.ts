@@ -2,7 +2,7 @@
 
 import type { Day } from './training.ts'
 
-const [width, height, left, right, top, bottom] = [720, 360, 48, 16, 40, 32]
+const [width, height, left, right, top, bottom] = [720, 360, 48, 24, 40, 32]
 
 export function loadChart(days: readonly Day[], title: string): string {
   const values = days.flatMap(({ ctl, atl, tsb }) => [ctl, atl, tsb])
@@ -38,7 +38,9 @@ ${legend.map(([kind, name], at) => `<path class="${kind}" stroke-width="3" d="M$
 ${ticks.map((tick) => `<path class="${tick === 0 ? 'zero' : 'grid'}" d="M${left} ${y(tick).toFixed(1)}H${width - right}"/><text x="${left - 8}" y="${(y(tick) + 4).toFixed(1)}" text-anchor="end">${String(tick).replace('-', '−')}</text>`).join('\n')}
 ${dates
   .filter((_, at) => at % every === 0)
-  .map(({ at, label }) => `<text x="${x(at).toFixed(1)}" y="${height - 10}" text-anchor="middle">${label}</text>`)
+  .map(
+    ({ at, label }) => `<text x="${labelX(x(at)).toFixed(1)}" y="${height - 10}" text-anchor="middle">${label}</text>`,
+  )
   .join('\n')}
 <polyline class="tsb" points="${line(({ tsb }) => tsb)}"/>
 <polyline class="atl" points="${line(({ atl }) => atl)}"/>
@@ -46,6 +48,9 @@ ${dates
 ${today.map(([kind, value]) => `<circle class="${kind}" cx="${x(days.length - 1).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.5"/>`).join('\n')}
 ${values.every((value) => value === 0) ? `<text x="${(left + width - right) / 2}" y="${(top + height - bottom) / 2 - 12}" text-anchor="middle">No activities yet</text>\n` : ''}</svg>`
 }
+
+/** A label of seven digits is about 48 pixels wide, and must not leave the picture on either side. */
+const labelX = (x: number): number => Math.max(28, Math.min(width - 28, x))
 
 /** Returns month labels, or day labels for a short range. */
 function datesOf(days: readonly Day[]): readonly { readonly at: number; readonly label: string }[] {

@@ -11,6 +11,8 @@ import { toActivityDetail } from './tools/activity-rows.ts'
 import { analysisTools } from './tools/analysis.ts'
 import { connectionTools } from './tools/connections.ts'
 import { goalTools } from './tools/goals.ts'
+import { nutritionTools } from './tools/nutrition.ts'
+import { recoveryTools } from './tools/recovery.ts'
 import { loadOf } from './training.ts'
 
 const perPage = 100
@@ -22,8 +24,15 @@ export const defineFitness = (app: App): ServerDefinition =>
     title: 'Fitness',
     description,
     instructions:
-      'Activities, training load and goals of one athlete or team. If there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the user.',
-    tools: [...activityTools(app), ...analysisTools(app), ...goalTools(app), ...connectionTools(app)],
+      'Activities, training load, sleep, recovery, nutrition and goals of one athlete or team. If there are none, offer import_activities or connect_provider. Answers with synthetic: true are made up; tell the user. Pass on what "assumes" says.',
+    tools: [
+      ...activityTools(app),
+      ...analysisTools(app),
+      ...recoveryTools(app),
+      ...nutritionTools(app),
+      ...goalTools(app),
+      ...connectionTools(app),
+    ],
     resources: [
       resource({
         uri: 'activity://{id}',

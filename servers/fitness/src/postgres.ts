@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { RpcError } from 'sluice'
 import type { Sql } from './sql.ts'
-import { moreTables, tables } from './tables.ts'
+import { moreTables, nightTables, tables } from './tables.ts'
 
 /** The advisory lock under which processes that start together create the tables one after the other. */
 const lock = 0x4669_746e
@@ -29,6 +29,7 @@ export async function postgres(url: string): Promise<Sql> {
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
     await client.query(tables)
     await client.query(moreTables)
+    await client.query(nightTables)
   })
   return {
     query: (text, values = []) => mapErrors(async () => (await pool.query(text, [...values])).rows),

@@ -3,7 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
 import type { Sql, SqlRow, SqlValue } from './sql.ts'
-import { moreTables, tables } from './tables.ts'
+import { moreTables, nightTables, tables } from './tables.ts'
 
 /** "Fitn" */
 const applicationId = 0x4669_746e
@@ -12,7 +12,7 @@ const yieldAfterRows = 50
 export function sqliteFile(path: string): Sql {
   const database = openDatabase(path, {
     applicationId,
-    migrations: [`PRAGMA application_id = ${applicationId};${tables}`, moreTables],
+    migrations: [`PRAGMA application_id = ${applicationId};${tables}`, moreTables, nightTables],
   })
   const writer = createWriter(database)
   const read = createRetry()

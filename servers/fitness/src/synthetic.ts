@@ -2,6 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import type { Activity, Sport } from './activity.ts'
+import { dayOf } from './activity.ts'
+import type { Night } from './night.ts'
+import { toNight } from './night.ts'
 
 export const activitiesPerYear = 400
 
@@ -35,6 +38,29 @@ export function syntheticYear(tenant: string, nowMs: number, count: number = act
       averagePower: sport === 'ride' ? Math.round(140 + 80 * hard) : undefined,
       calories: Math.round(minutes * (7 + 5 * hard)),
     }
+  })
+}
+
+const syntheticNightCount = 60
+
+/** Nights to go with the year, so that sleep and recovery can be tried too. */
+export function syntheticNights(tenant: string, nowMs: number): readonly Night[] {
+  const random = randomOf(`${tenant} nights`)
+  const today = Math.floor(nowMs / 86_400_000)
+  return Array.from({ length: syntheticNightCount }, (_, at) => {
+    const day = today - at
+    const inBedS = Math.round((7 + random() * 1.8) * 3600)
+    const asleepS = Math.round(inBedS * (0.84 + random() * 0.12))
+    const [deepS, remS] = [
+      Math.round(asleepS * (0.14 + random() * 0.08)),
+      Math.round(asleepS * (0.17 + random() * 0.09)),
+    ]
+    const endedAt = day * 86_400 + Math.round((5.8 + random()) * 3600)
+    return toNight({
+      ...{ day: dayOf(day * 86_400), provider: 'synthetic', startedAt: endedAt - inBedS, endedAt },
+      ...{ asleepS, awakeS: inBedS - asleepS, deepS, remS, lightS: asleepS - deepS - remS },
+      ...{ restingHr: Math.round(52 + random() * 6), hrvMs: Math.round(55 + random() * 20) },
+    })
   })
 }
 

@@ -20,6 +20,13 @@ export const tables = `
   CREATE TABLE IF NOT EXISTS active (tenant TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (tenant, subject));
 `
 
+/** The third migration: nights, with sleep and what was measured in it. */
+export const nightTables = `
+  CREATE TABLE IF NOT EXISTS nights (
+    tenant TEXT NOT NULL, day TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, day)
+  );
+`
+
 /** The second migration: the synced range of a provider, and sign-ins that wait for their code. */
 export const moreTables = `
   CREATE TABLE IF NOT EXISTS syncs (tenant TEXT NOT NULL, provider TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (tenant, provider));

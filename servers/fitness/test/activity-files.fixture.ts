@@ -38,6 +38,39 @@ export function fitFile({ start = '2026-03-01T07:00:00Z', metres = 10_000, secon
   return encoder.close()
 }
 
+/** A night of one hour each of light, deep, REM and light sleep, and ten minutes awake, with what a watch measured. */
+export function sleepFitFile(start = '2026-11-15T22:00:00Z'): Uint8Array {
+  const encoder = new Encoder() as unknown as { onMesg(number: number, message: object): void; close(): Uint8Array }
+  const numbers: { readonly [name: string]: number } = Profile.MesgNum
+  const number = (name: string): number => numbers[name] ?? 0
+  const at = (minutes: number): Date => new Date(Date.parse(start) + minutes * 60_000)
+  encoder.onMesg(number('FILE_ID'), {
+    type: 'activity',
+    manufacturer: 'development',
+    product: 1,
+    timeCreated: at(0),
+    serialNumber: 1,
+  })
+  const levels = [
+    [0, 'light'],
+    [60, 'deep'],
+    [120, 'rem'],
+    [180, 'awake'],
+    [190, 'light'],
+    [250, 'awake'],
+  ] as const
+  for (const [minutes, sleepLevel] of levels)
+    encoder.onMesg(number('SLEEP_LEVEL'), { timestamp: at(minutes), sleepLevel })
+  encoder.onMesg(number('SLEEP_ASSESSMENT'), { overallSleepScore: 71 })
+  encoder.onMesg(number('HRV_STATUS_SUMMARY'), { timestamp: at(260), lastNightAverage: 62 })
+  encoder.onMesg(number('MONITORING_HR_DATA'), {
+    timestamp: at(260),
+    restingHeartRate: 51,
+    currentDayRestingHeartRate: 49,
+  })
+  return encoder.close()
+}
+
 export const gpxFile = ({ start = '2026-03-02T07:00:00Z', name = 'Round the lake' }: RunSpec = {}): string => {
   const at = Date.parse(start)
   const points = Array.from({ length: 11 }, (_, n) => {

@@ -10,7 +10,7 @@ import { overHttp, overStdio, programOf } from '../../../test/kit/clients/binary
 import { aFolder } from './server.fixture.ts'
 
 async function useEveryFeature(client: Client): Promise<void> {
-  expect((await client.listTools()).tools).toHaveLength(16)
+  expect((await client.listTools()).tools).toHaveLength(23)
   await client.callTool({ name: 'connect_provider', arguments: { provider: 'synthetic' } })
   const answer = await client.callTool({ name: 'get_activities', arguments: { limit: 5, format: 'toon' } })
   expect(answer).toMatchObject({ isError: false, structuredContent: { count: 5, synthetic: true } })

@@ -166,7 +166,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('with the official cli
   test('without a credential the tools are listed, and every call is refused', async () => {
     const serving = await serveFitness()
     const client = await connect(serving, { mode })
-    expect((await client.listTools()).tools).toHaveLength(16)
+    expect((await client.listTools()).tools).toHaveLength(23)
     for (const refused of [
       () => client.callTool({ name: 'get_athlete', arguments: {} }),
       () => client.listResources(),

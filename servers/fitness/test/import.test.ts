@@ -95,7 +95,7 @@ describe('importing', () => {
     })
     const seen: number[] = []
     const imported = await importInto(log, aFileReader(), [source('export.zip', zip)], (done) => seen.push(done))
-    expect(imported).toMatchObject({ added: 3, known: 0, skipped: [expect.stringContaining('4.fit')] })
+    expect(imported).toMatchObject({ added: 3, known: 0, nights: 0, skipped: [expect.stringContaining('4.fit')] })
     expect(await importInto(log, aFileReader(), [source('again.zip', zip)], () => {})).toMatchObject({
       added: 0,
       known: 3,
@@ -155,7 +155,7 @@ describe('importing', () => {
       { name: 'a.fit', content: base64(fitFile()) },
       { name: 'b.gpx', content: base64(gpxFile()) },
     ]
-    expect(dataOf(await alice('import_activities', { files }))).toEqual({ added: 2, known: 0, skipped: [] })
+    expect(dataOf(await alice('import_activities', { files }))).toEqual({ added: 2, known: 0, nights: 0, skipped: [] })
     expect(dataOf(await alice('get_activities'))).toMatchObject({ total: 2, synthetic: false })
     expect(client.received).toMatchObject([
       { params: { progress: 0, total: 2 } },

@@ -29,14 +29,14 @@ test('a file that exceeds the deadline is left out by name, and the next file is
     })
     .toBeGreaterThanOrEqual(1)
   const imported = await importing
-  expect(imported).toEqual({ added: 1, known: 0, skipped: ['slow.zip: reading it takes longer than 20 s'] })
+  expect(imported).toEqual({ added: 1, known: 0, nights: 0, skipped: ['slow.zip: reading it takes longer than 20 s'] })
 })
 
 test('a file that exceeds the memory of a thread is left out by name, and the next file is read', async () => {
   const reader = aFileReader({ maxHeapMb: 48 })
   const log = anArchive().forTenant('a')
   const imported = await importInto(log, reader, [source('large.zip', large()), source('b.fit', fitFile())], () => {})
-  expect(imported).toEqual({ added: 1, known: 0, skipped: ['large.zip: reading it takes more than 48 MB'] })
+  expect(imported).toEqual({ added: 1, known: 0, nights: 0, skipped: ['large.zip: reading it takes more than 48 MB'] })
 })
 
 test('imports share the threads, and a cancelled caller stops waiting or reading at once', async () => {

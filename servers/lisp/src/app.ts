@@ -3,6 +3,7 @@
 import { fail } from 'sluice'
 import type { ImageOptions } from './image.ts'
 import { missingPrograms } from './image.ts'
+import { allowedFunctions } from './reading.ts'
 import type { Session } from './session.ts'
 import { createSession } from './session.ts'
 
@@ -10,6 +11,8 @@ import { createSession } from './session.ts'
 export interface App {
   sessionOf(tenant: string): Session
   readonly missing: string | undefined
+  /** The functions that `repl_read` calls without an approval; the operator's choice. */
+  readonly readFunctions: ReadonlySet<string>
   close(): Promise<void>
 }
 
@@ -18,12 +21,14 @@ const defaultMaxImages = 8
 
 export function createApp(options: ImageOptions & { readonly maxImages?: number }): App {
   const { maxImages = defaultMaxImages } = options
+  const readFunctions = allowedFunctions(options.env['LISP_READ_FUNCTIONS'])
   const sessions = new Map<string, Session>()
   function allow(): void {
     if ([...sessions.values()].filter(({ hasImage }) => hasImage).length >= maxImages)
       throw fail('Too many Lisp images are running; try again when another tenant has disconnected.')
   }
   return {
+    readFunctions,
     get missing() {
       return options.env['SWANK_PORT'] ? undefined : missingPrograms(options.env)
     },

@@ -5,8 +5,10 @@ import type { Resource, ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
 import type { App } from './app.ts'
 import { description, version } from './package.ts'
+import { breakpointTools } from './tools/breakpoints.ts'
 import { codeTools } from './tools/code.ts'
 import { debuggerTools } from './tools/debugger.ts'
+import { readingTools } from './tools/reading.ts'
 import { replTools } from './tools/repl.ts'
 
 /** A resource is one of this list, never a path from a client. */
@@ -35,8 +37,14 @@ export const defineLisp = (sessions: App): ServerDefinition =>
     title: 'Live Lisp',
     description,
     instructions:
-      'A live Common Lisp image. Reading tools run at once; tools that run or change code wait for a person to approve exactly that code. The image opens by itself. After an error look with debugger_restarts and debugger_frames.',
-    tools: [...replTools(sessions), ...debuggerTools(sessions), ...codeTools(sessions)],
+      'A live Common Lisp image. Reading tools run at once, repl_read too; tools that run or change code wait for a person to approve exactly that code. The image opens by itself. After an error look with debugger_restarts and debugger_frames.',
+    tools: [
+      ...replTools(sessions),
+      ...readingTools(sessions),
+      ...debuggerTools(sessions),
+      ...breakpointTools(sessions),
+      ...codeTools(sessions),
+    ],
     resources: guides.map(guide),
     prompts: [
       workflow(

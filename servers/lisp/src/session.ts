@@ -8,7 +8,7 @@ import type { Image, ImageOptions } from './image.ts'
 import { joinImage, startImage } from './image.ts'
 import { inPackage, isMissingPackage } from './look-up.ts'
 import type { Sexp } from './sexp.ts'
-import { lisp, listOf, sym, textOf } from './sexp.ts'
+import { isList, lisp, listOf, textOf } from './sexp.ts'
 import type { Debugger, EvaluationOutcome, SwankRequest } from './swank.ts'
 
 export interface Session {
@@ -27,8 +27,8 @@ export interface Session {
     signal: AbortSignal,
     options?: { readonly package?: string; readonly thread?: number },
   ): Promise<EvaluationOutcome>
-  /** Invokes one of the restarts; returns the outcome of the work that had stopped. */
-  restart(at: Debugger, index: number, signal: AbortSignal): Promise<EvaluationOutcome>
+  /** Runs a form in the debugger of a thread, such as a restart; returns the outcome of the work that had stopped. */
+  resume(at: Debugger, form: Sexp, signal: AbortSignal): Promise<EvaluationOutcome>
   /** Returns the debugger of this thread, or the only one. */
   debuggerOf(thread: number | undefined): Debugger
   debuggers(): readonly Debugger[]
@@ -134,10 +134,10 @@ export function createSession(options: ImageOptions, allow: () => void): Session
       if (ended.kind === 'value') return ended.value
       throw fail(ended.kind === 'aborted' ? `Aborted: ${ended.reason}` : describeDebugger(ended.debugger))
     },
-    async restart({ thread, level }, index, signal) {
+    async resume({ thread }, form, signal) {
       const { swank } = await imageNow()
       const after = swank.after(thread)
-      swank.rex([sym('swank:invoke-nth-restart-for-emacs'), level, index], { thread }).outcome.catch(() => {})
+      swank.rex(form, { thread }).outcome.catch(() => {})
       return outcomeOf(after, signal)
     },
     get image() {
@@ -181,9 +181,17 @@ export function describeDebugger({ thread, level, condition, type, restarts }: D
     `${condition} [${type}]`,
     `Thread ${thread} is in the debugger (level ${level}). Restarts:`,
     ...lines,
-    'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.',
+    debuggerHint,
   ].join('\n')
 }
+
+/** Everything that `describeDebugger` says, as data. */
+export const debuggerData = (stopped: Debugger): Record<string, unknown> => ({
+  debugger: { ...stopped, restarts: stopped.restarts.map((restart, index) => ({ index, ...restart })) },
+  hint: debuggerHint,
+})
+
+const debuggerHint = 'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.'
 
 /** Returns `(output (value …))`: the printed output, and each value as Lisp prints it. */
 export const evaluationForm = (code: string): Sexp => lisp`
@@ -205,6 +213,18 @@ export interface EvaluationResult {
 export function toEvaluationResult(value: Sexp): EvaluationResult {
   const [output, values] = listOf(value)
   return { output: truncate(textOf(output)), values: listOf(values).map((each) => truncate(textOf(each))) }
+}
+
+/** Describes the values of an evaluation in words; another value as Lisp prints it. */
+export function describeValue(value: Sexp): string {
+  const [output, values] = listOf(value)
+  if (typeof output !== 'string' || !isList(values)) return truncate(textOf(value))
+  return describeResult(toEvaluationResult(value))
+}
+
+export function describeResult({ output, values }: EvaluationResult): string {
+  const shown = values.map((value) => `=> ${value}`).join('\n') || 'No values.'
+  return output === '' ? shown : `${output.replace(/\n?$/, '\n')}${shown}`
 }
 
 export const truncate = (text: string): string =>

@@ -108,6 +108,8 @@ describe('Lisp reads no text of a caller without an approval', slowTest, () => {
     // Calls each tool once as intended, so that everything it needs exists before the count.
     const validArguments = { symbol: 'car', prefix: 'ca', variable: '*ran*', package: 'cl-user' }
     for (const { name } of tools) await client.call(name, validArguments)
+    await client.call('breakpoint_list')
+    await client.call('repl_read', { expression: "(list (length '(1)) (gethash 1 nil) '*ran* :x)" })
     const before = await census()
     expect(before[0]).toBe('NIL')
     let ran = 0
@@ -134,6 +136,11 @@ describe('Lisp reads no text of a caller without an approval', slowTest, () => {
         ['repl_describe', { symbol: 'car', package: text.slice(0, 200) }],
         ['repl_completions', { prefix: text }],
         ['repl_completions', { prefix: 'ca', package: text }],
+        ['repl_read', { expression: text }],
+        ['repl_read', { expression: `(list ${text} '${text})` }],
+        ['repl_read', { expression: '(list 1)', package: text.slice(0, 200) }],
+        ['repl_xref', { symbol: text }],
+        ['repl_xref', { symbol: 'car', package: text.slice(0, 200) }],
         ['repl_inspect', { variable: text }],
         ['repl_inspect', { variable: '*package*', package: text }],
       ] as const)

@@ -1,5 +1,4 @@
-/** Runs work in steps with pauses, so that no turn of the event loop is long. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Runs several lookups at a time. */
 
 /** Processes the items, a few at a time, and stops at the first failure. */
 export async function mapConcurrently<T, R>(

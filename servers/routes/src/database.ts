@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from 'sluice'
 import { makePrivateFile } from 'sluice/node'
 import { createRetry } from 'sluice/sqlite'
+import { fold } from './atlas/places.ts'
 import { RouteError } from './failure.ts'
-import { fold } from './offline/places.ts'
 import type { Place } from './route.ts'
 
 export interface Destination extends Place {

@@ -3,22 +3,24 @@
 import type { ServerDefinition } from 'sluice'
 import { defineServer, prompt, resource } from 'sluice'
 import * as z from 'zod'
+import { toMapTrip } from './answer.ts'
 import type { App } from './app.ts'
+import { coverageOf } from './coverage.ts'
 import type { History } from './history.ts'
 import { description, version } from './package.ts'
 import { destinationTools } from './tools/destinations.ts'
 import { routeTools } from './tools/routes.ts'
 
 export function defineRoutes(planner: App, history: History): ServerDefinition {
-  const { database, provider } = planner
+  const { database, provider, atlas } = planner
   return defineServer({
     name: 'routes',
     version,
     title: 'Routes',
     description,
-    instructions: `Plans routes with calculate_route. Provider: ${provider.name}.${
+    instructions: `Plans routes with calculate_route. ${coverageOf(provider)}${
       provider.approximate ? ' Distances and times are approximate; say so when you pass them on.' : ''
-    }`,
+    } Answers are in English, or in Vietnamese with language "vi".`,
     tools: [...routeTools(planner), ...destinationTools(planner)],
     resources: [
       resource({
@@ -34,6 +36,16 @@ export function defineRoutes(planner: App, history: History): ServerDefinition {
           })),
         }),
         read: ({ id }, { call }) => database.findRoute(call.tenant.id, String(id)),
+      }),
+      resource({
+        uri: 'route://{id}/map.svg',
+        name: 'map',
+        description: 'The map of a planned route.',
+        mimeType: 'image/svg+xml',
+        read: async ({ id }, { call }) => {
+          const json = await database.findRoute(call.tenant.id, String(id))
+          return json === undefined ? undefined : atlas.svg(toMapTrip(json))
+        },
       }),
       resource({
         uri: 'history://requests',

@@ -1,4 +1,4 @@
-/** Every text that a user reads, in Vietnamese (the default, as in the document) and in English. */
+/** Every text that a user reads, in English (the default) and in Vietnamese. */
 
 import type { FailureCode } from './failure.ts'
 import type { Language, TravelMode } from './route.ts'
@@ -49,11 +49,15 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
     },
     PLACE_NOT_FOUND: {
       message: 'Không tìm thấy địa điểm "{}".',
-      hint: 'Kiểm tra chính tả, thêm tên tỉnh, hoặc dùng tọa độ. Khi không có TOMTOM_API_KEY chỉ có các địa điểm ở Việt Nam.',
+      hint: 'Kiểm tra chính tả, thêm tên nước ("Paris, Pháp"), hoặc dùng tọa độ. Khi không có TOMTOM_API_KEY chỉ có tên các thành phố và thị trấn.',
     },
     NO_ROUTE_FOUND: {
       message: 'Không có đường đi giữa hai điểm này.',
-      hint: 'Kiểm tra các điểm có nằm gần đường bộ không, hoặc thử phương tiện khác.',
+      hint: 'Nếu một điểm ở trên đảo thì không có chuyến phà nào được biết. Nếu không, hãy kiểm tra các điểm có nằm gần đường bộ không, hoặc thử phương tiện khác.',
+    },
+    NO_ROAD: {
+      message: 'Không có đường bộ đến "{}": nơi này ở trên đảo hoặc ngoài biển, và không có chuyến phà nào được biết.',
+      hint: 'Chọn điểm khác trên đất liền, hoặc đặt TOMTOM_API_KEY hay OSRM_URL để tìm đường chính xác.',
     },
     DESTINATION_NOT_FOUND: {
       message: 'Không có điểm đến đã lưu "{}".',
@@ -121,11 +125,15 @@ export const failures: { readonly [language in Language]: { readonly [code in Fa
     },
     PLACE_NOT_FOUND: {
       message: 'The place "{}" was not found.',
-      hint: 'Check the spelling, add the province, or use coordinates. Without TOMTOM_API_KEY only places in Vietnam are known.',
+      hint: 'Check the spelling, add the country ("Paris, France"), or use coordinates. Without TOMTOM_API_KEY only towns are known, no streets.',
     },
     NO_ROUTE_FOUND: {
       message: 'No route was found between these places.',
-      hint: 'Check that they lie near a road, or try another travel mode.',
+      hint: 'If one is on an island, no ferry to it is known. Otherwise check that both lie near a road, or try another travel mode.',
+    },
+    NO_ROAD: {
+      message: 'No road leads to "{}": it is on an island or in the sea, and no ferry is known.',
+      hint: 'Choose a place on the mainland, or set TOMTOM_API_KEY or OSRM_URL for exact routes.',
     },
     DESTINATION_NOT_FOUND: {
       message: 'The destination "{}" was not found.',
@@ -164,8 +172,13 @@ interface Words {
   readonly left: (count: number) => string
   readonly other: string
   readonly approximate: string
+  /** Said of a route where no roads are known. */
+  readonly betweenTowns: string
+  readonly ferryNote: string
   readonly follow: (road: string, place: string) => string
   readonly join: (place: string) => string
+  readonly goOn: (place: string) => string
+  readonly ferry: (line: string, place: string) => string
   readonly onward: string
   readonly jam: string
   readonly hour: string
@@ -184,8 +197,13 @@ export const words: { readonly [language in Language]: Words } = {
     left: (count) => `… bỏ qua ${count} bước, xem đầy đủ trong tài nguyên kèm theo …`,
     other: 'Tuyến khác',
     approximate: 'Khoảng cách là ước tính: tính từ tọa độ và các quốc lộ chính, không đo trên bản đồ.',
+    betweenTowns:
+      'Chỉ là ước tính: ngoài Việt Nam không có dữ liệu đường bộ. Tuyến đi từ thị trấn này sang thị trấn khác trên đất liền.',
+    ferryNote: 'Tuyến này có phà: hãy kiểm tra giờ chạy và phà có chở phương tiện của bạn không.',
     follow: (road, place) => `Theo ${road} đến ${place}`,
     join: (place) => `Đi đường địa phương đến ${place}`,
+    goOn: (place) => `Đi tiếp đến ${place}`,
+    ferry: (line, place) => `Đi phà ${line} đến ${place}`,
     onward: 'Đi tiếp',
     jam: 'Chậm',
     hour: 'giờ',
@@ -202,8 +220,13 @@ export const words: { readonly [language in Language]: Words } = {
     left: (count) => `… ${count} steps left out, all are in the attached resource …`,
     other: 'Another route',
     approximate: 'Distances are approximate: computed from coordinates and main roads, not measured on a map.',
+    betweenTowns:
+      'This is a rough estimate: outside Vietnam no roads are known, so the route goes from town to town over land.',
+    ferryNote: 'This route takes a ferry: check its times, and whether it carries your vehicle.',
     follow: (road, place) => `Follow ${road} to ${place}`,
     join: (place) => `Take local roads to ${place}`,
+    goOn: (place) => `Go on to ${place}`,
+    ferry: (line, place) => `Take the ferry ${line} to ${place}`,
     onward: 'Go on',
     jam: 'Slow',
     hour: 'h',
@@ -211,9 +234,9 @@ export const words: { readonly [language in Language]: Words } = {
   },
 }
 
-/** Maps `vi-VN`, `EN` and the like to a language; the fallback is English, as in the document. */
+/** Maps `vi-VN`, `EN` and the like to a language. English is the default and the fallback. */
 export function toLanguage(text: string | undefined): Language {
-  return text === undefined || /^vi\b/i.test(text) ? 'vi' : 'en'
+  return text !== undefined && /^vi\b/i.test(text) ? 'vi' : 'en'
 }
 
 const inLocale = (locale: string) =>
@@ -230,9 +253,15 @@ export function formatDistance(metres: number, language: Language): string {
   return `${numbers[language][digits].format(metres / 1000)} km`
 }
 
-export function formatDuration(seconds: number, language: Language): string {
-  const minutes = Math.max(1, Math.round(seconds / 60))
+/** An approximate time is rounded: from ten hours on to hours, below to five minutes. */
+export function formatDuration(seconds: number, language: Language, isApproximate = false): string {
+  const exact = Math.max(1, Math.round(seconds / 60))
+  const step = !isApproximate ? 1 : exact >= 600 ? 60 : exact >= 30 ? 5 : 1
+  const minutes = Math.round(exact / step) * step
   const { hour, minute } = words[language]
   const hours = Math.floor(minutes / 60)
-  return hours === 0 ? `${minutes} ${minute}` : `${hours} ${hour} ${minutes % 60} ${minute}`
+  if (hours === 0) return `${minutes} ${minute}`
+  return minutes % 60 === 0
+    ? `${numbers[language][0].format(hours)} ${hour}`
+    : `${hours} ${hour} ${minutes % 60} ${minute}`
 }

@@ -8,18 +8,18 @@ import type { ToolContext, ToolResult } from 'sluice'
 import type { PlannedTrip } from './answer.ts'
 import { toAnswer, toFailure, toJson } from './answer.ts'
 import type { App } from './app.ts'
-import { mapConcurrently, nextTurn } from './concurrency.ts'
+import { mapConcurrently } from './concurrency.ts'
 import type { Failure } from './failure.ts'
 import { RouteError } from './failure.ts'
 import type { RouteInput, RouteStop } from './request.ts'
 import { checkRequest, formatLocation } from './request.ts'
-import type { Language, Place } from './route.ts'
+import type { Language, Place, Route } from './route.ts'
 
 /** Places looked up at the same time. */
 const maxParallelLookups = 4
 
 export async function plan(
-  { provider, database }: App,
+  { provider, database, atlas }: App,
   input: RouteInput,
   work: ToolContext,
   traffic: boolean,
@@ -44,29 +44,41 @@ export async function plan(
       signal,
     )
     const planned: PlannedTrip = { id: randomUUID(), requestId, provider, places, mode, language, routes }
+    const { approximate } = provider
     const json = toJson(planned)
     await database.saveRoute(call.tenant.id, planned.id, json)
-    await nextTurn()
-    return toAnswer(planned, json)
+    const { png } = await atlas.picture({ places, routes: routes.map(toMapRoute), language, approximate })
+    return toAnswer(planned, json, png)
   })
 }
 
+/** The steps of a long route need not go to the thread that draws. */
+const toMapRoute = ({ line, distanceM, durationS }: Route): Pick<Route, 'line' | 'distanceM' | 'durationS'> => ({
+  line,
+  distanceM,
+  durationS,
+})
+
 /** Looks in the saved destinations first, then in the cache, then asks the provider. */
 export async function locate(
-  { provider, database }: App,
+  { provider, database }: Pick<App, 'provider' | 'database'>,
   { field, location }: RouteStop,
   language: Language,
   { call, signal }: ToolContext,
 ): Promise<Place> {
   if (typeof location !== 'string') return { name: formatLocation(location), ...location }
   const tenant = call.tenant.id
-  const known = (await database.destination(tenant, location)) ?? (await database.findPlace(tenant, location))
+  // The names of the offline places depend on the language, and looking one up again costs nothing.
+  const isCached = provider.name !== 'offline'
+  const known =
+    (await database.destination(tenant, location)) ??
+    (isCached ? await database.findPlace(tenant, location) : undefined)
   if (known) return { name: known.name, lat: known.lat, lon: known.lon }
   const [found] = await provider.geocode(location, language, signal).catch((thrown: unknown) => {
     throw thrown instanceof RouteError ? new RouteError({ ...thrown.failure, field }) : thrown
   })
   if (!found) throw new RouteError({ code: 'PLACE_NOT_FOUND', field, subject: location })
-  await database.savePlace(tenant, location, found)
+  if (isCached) await database.savePlace(tenant, location, found)
   return found
 }
 

@@ -23,7 +23,7 @@ export const routeInput = z.object({
     .max(40)
     .optional()
     .describe(`One of ${travelModes.join(', ')}; car by default`),
-  language: z.string().max(20).optional().describe('Language of the answer: vi (default) or en'),
+  language: z.string().max(20).optional().describe('Language of the answer: en (default) or vi'),
   alternatives: z.number().optional().describe('How many alternative routes to show, 0 to 5; 0 by default'),
   depart_at: z.string().max(40).optional().describe('When to leave, ISO 8601; excludes arrive_at'),
   arrive_at: z.string().max(40).optional().describe('When to arrive, ISO 8601; excludes depart_at'),

@@ -31,6 +31,7 @@ export interface RouteQuery {
 
 export interface Step {
   readonly text: string
+  readonly isFerry?: boolean
   readonly distanceM: number
   readonly durationS: number
 }
@@ -48,6 +49,8 @@ export interface Route {
   /** The line on the map, from the first place to the last. */
   readonly line: readonly Point[]
   readonly steps: readonly Step[]
+  /** Set if no roads are known, so that the line goes from town to town. */
+  readonly basis?: 'towns'
   /** Set if the provider has traffic data. */
   readonly traffic?: { readonly delayS: number; readonly sections: readonly TrafficSection[] }
 }

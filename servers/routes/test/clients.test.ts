@@ -22,7 +22,7 @@ async function useEveryFeature(client: Client): Promise<void> {
   })
   expect(answer).toMatchObject({
     isError: false,
-    content: [{ type: 'text' }, { type: 'resource' }, { type: 'image', mimeType: 'image/svg+xml' }],
+    content: [{ type: 'text' }, { type: 'resource' }, { type: 'image', mimeType: 'image/png' }],
   })
   expect((await client.readResource({ uri: 'history://requests' })).contents[0]).toMatchObject({
     mimeType: 'application/json',

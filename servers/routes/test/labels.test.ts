@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { MapPoint } from '../src/labels.ts'
-import { placeLabels } from '../src/labels.ts'
+import type { MapPoint } from '../src/atlas/labels.ts'
+import { placeLabels } from '../src/atlas/labels.ts'
 
 const size = { width: 640, height: 640 }
-const place = (at: MapPoint, line: readonly MapPoint[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size)[0]
+const place = (at: MapPoint, line: readonly MapPoint[]) => placeLabels([{ at, text: 'Hà Nội' }], [line], size).labels[0]
 
 test('a label is to the right of its place, except if the line is there', () => {
   const at = [300, 300] as const
@@ -34,7 +34,7 @@ test('the labels of two neighbouring places do not overlap', () => {
     { at: [300, 300] as const, text: 'Huế' },
     { at: [312, 304] as const, text: 'Đà Nẵng' },
   ]
-  const [first, second] = placeLabels(points, [], size)
+  const [first, second] = placeLabels(points, [], size).labels
   expect(first).toMatchObject({ anchor: 'end' })
   expect(second).toMatchObject({ anchor: 'start' })
 })
@@ -42,5 +42,16 @@ test('the labels of two neighbouring places do not overlap', () => {
 test('a line of very many points is rasterized once', () => {
   const line = Array.from({ length: 300_000 }, (_, n): MapPoint => [300 + (n % 300) / 1000, 300 + n / 1000])
   const places = Array.from({ length: 150 }, (_, n) => ({ at: [300, 300 + 2 * n] as const, text: `Stop ${n}` }))
-  expect(placeLabels(places, [line], size)).toHaveLength(150)
+  expect(placeLabels(places, [line], size).labels).toHaveLength(150)
+})
+
+test('a town is named only if its name covers nothing', () => {
+  const named = [{ at: [300, 300] as const, text: 'Hanoi' }]
+  const towns = [
+    { at: [310, 302] as const, text: 'Too near' },
+    { at: [100, 100] as const, text: 'Free' },
+    { at: [104, 101] as const, text: 'On the free one' },
+  ]
+  const { optional } = placeLabels(named, [], size, towns)
+  expect(optional.map((label) => label !== undefined)).toEqual([false, true, false])
 })

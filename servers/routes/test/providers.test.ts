@@ -1,7 +1,7 @@
 import { fakeClock } from 'sluice/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { RouteError } from '../src/failure.ts'
-import { providerFrom } from '../src/index.ts'
+import { providerFrom } from '../src/providers/from-environment.ts'
 import { osrm } from '../src/providers/osrm.ts'
 import { tomtom } from '../src/providers/tomtom.ts'
 import type { Provider } from '../src/route.ts'
@@ -9,7 +9,7 @@ import type { UpstreamOptions } from '../src/upstream.ts'
 import { createUpstream } from '../src/upstream.ts'
 import type { Double } from './providers.fixture.ts'
 import { osrmDouble, tomtomDouble } from './providers.fixture.ts'
-import { codesOf, openRoutes, places, textOf } from './server.fixture.ts'
+import { atlas, codesOf, openRoutes, places, textOf } from './server.fixture.ts'
 
 const key = 'a-secret-key'
 const quick: UpstreamOptions = { deadlineMs: 20_000, backoffMs: 1, perSecond: 1000 }
@@ -210,7 +210,7 @@ test('of more than thirty steps the first and the last are shown, all are in the
 })
 
 test('an invalid address is reported at the start', () => {
-  const from = (env: Record<string, string>): Provider => providerFrom({ env, clock })
+  const from = (env: Record<string, string>): Provider => providerFrom({ env, clock }, atlas)
   expect(() => from({ OSRM_URL: 'localhost:5000' })).toThrow('OSRM_URL must be an http or https address')
   expect(() => from({ TOMTOM_API_KEY: 'k', TOMTOM_BASE_URL: 'api' })).toThrow('TOMTOM_BASE_URL must be an http')
   expect(from({ OSRM_URL: 'http://127.0.0.1:5000' }).name).toBe('osrm')

@@ -46,16 +46,18 @@ describe('a violated rule gets its code, its field and a hint, in the requested 
   })
 })
 
-test('all violated rules are reported at once, by default in Vietnamese', async () => {
+test('all violated rules are reported at once, in English unless another language is asked for', async () => {
   const { call } = await openRoutes()
-  const answer = await call('calculate_route', { origin: '99,0', travel_mode: 'boat', alternatives: 9 })
+  const wrong = { origin: '99,0', travel_mode: 'boat', alternatives: 9 }
+  const answer = await call('calculate_route', wrong)
   expect(codesOf(answer)).toEqual([
     'INVALID_LOCATIONS_COUNT',
     'INVALID_COORD_RANGE',
     'INVALID_TRAVEL_MODE',
     'INVALID_MAX_ALTERNATIVES',
   ])
-  expect(textOf(answer)).toContain('vui lòng sửa')
+  expect(textOf(answer)).toContain('please fix')
+  expect(textOf(await call('calculate_route', { ...wrong, language: 'vi-VN' }))).toContain('vui lòng sửa')
 })
 
 test('traffic is refused if the provider has no traffic data, with what to do', async () => {

@@ -8,10 +8,11 @@ import { createServer } from 'sluice/node'
 import { customLayer, log } from 'sluice/plugins'
 import { fakeClock, testClient } from 'sluice/testing'
 import { onTestFinished } from 'vitest'
+import { startAtlas } from '../src/atlas/thread.ts'
 import { openDatabase } from '../src/database.ts'
 import { defineRoutes } from '../src/definition.ts'
 import { createHistory } from '../src/history.ts'
-import { offline } from '../src/offline/provider.ts'
+import { offline } from '../src/providers/offline.ts'
 import type { Provider } from '../src/route.ts'
 
 export interface Answer {
@@ -29,7 +30,9 @@ export function aFolder(): string {
   return folder
 }
 
-export const places = offline()
+/** One for all tests of a file, because it takes a second to start; it keeps no process alive. */
+export const atlas = startAtlas(fakeClock())
+export const places = offline(atlas)
 
 export async function openRoutes({
   provider = places,
@@ -46,7 +49,7 @@ export async function openRoutes({
   const logger: Logger = { info: note, warn: note, error: note }
   const database = await openDatabase(folder, clock)
   const history = createHistory(database.sqlite, folder, clock, logger)
-  const definition = defineRoutes({ provider, database }, history)
+  const definition = defineRoutes({ provider, database, atlas }, history)
   const server = createServer(definition, { clock, use: [log(logger), customLayer(history.layer)] })
   const client = await testClient(server)
   let isOpen = true

@@ -16,6 +16,8 @@ export interface Source {
 export interface ImportResult {
   readonly added: number
   readonly known: number
+  /** New nights, with sleep, resting heart rate or variability. */
+  readonly nights: number
   /** The reasons for the skipped files, at most fifty. */
   readonly skipped: readonly string[]
 }
@@ -30,7 +32,7 @@ export async function importInto(
   report: (done: number, total: number, name: string) => void,
   signal?: AbortSignal,
 ): Promise<ImportResult> {
-  let [added, found] = [0, 0]
+  let [added, found, nights] = [0, 0, 0]
   const skipped: string[] = []
   const skip = (reasons: readonly string[]): void => {
     skipped.push(...reasons.slice(0, Math.max(0, maxSkipped - skipped.length)))
@@ -42,6 +44,7 @@ export async function importInto(
       for await (const batch of reader.read(name, await read(), signal)) {
         added += await log.add(batch.activities)
         found += batch.activities.length
+        nights += await log.addNights(batch.nights)
         skip(batch.skipped)
         if (batch.share < 1) report(at + batch.share, sources.length, batch.entry)
       }
@@ -51,5 +54,5 @@ export async function importInto(
     }
   }
   report(sources.length, sources.length, '')
-  return { added, known: found - added, skipped }
+  return { added, known: found - added, nights, skipped }
 }

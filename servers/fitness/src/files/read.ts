@@ -1,23 +1,45 @@
 /**
- * Parses an activity from a FIT, GPX or TCX file, recognized by its content. Files are untrusted, so everything is
- * bounded.
+ * Parses an activity from a FIT, GPX or TCX file, recognized by its content, or nights from FIT and JSON. Files are
+ * untrusted, so everything is bounded.
  */
 
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { Activity } from '../activity.ts'
-import { readFit } from './fit.ts'
+import type { Night } from '../night.ts'
+import { readFit, readFitNights } from './fit.ts'
 import { readGpx } from './gpx.ts'
+import { nightsFromJson } from './sleep.ts'
 import { readTcx } from './tcx.ts'
+import { UnreadableFile } from './unreadable.ts'
 
 export const maxFileBytes = 64 * 1024 * 1024
 
 /** The content of one file, before it has an id. */
 export type ParsedActivity = Omit<Activity, 'id' | 'provider'>
 
-/** Says to the user why a file was left out. */
-export class UnreadableFile extends Error {
-  override readonly name = 'UnreadableFile'
+export { UnreadableFile } from './unreadable.ts'
+
+/** The content of one file: an activity, or nights. */
+export interface FileContent {
+  readonly activities: readonly Activity[]
+  readonly nights: readonly Night[]
+}
+
+/** Reads a file by its content. Sleep comes as FIT or as JSON. */
+export function readFileContent(name: string, bytes: Uint8Array): FileContent {
+  if (/\.json$/i.test(name)) {
+    if (bytes.length > maxFileBytes) throw new UnreadableFile(`${name}: larger than 64 MB`)
+    return { activities: [], nights: nightsFromJson(name, Buffer.from(bytes).toString('utf8')) }
+  }
+  try {
+    return { activities: [readActivity(name, bytes)], nights: [] }
+  } catch (thrown) {
+    // Most files are activities, so only the others are decoded twice.
+    const nights = isFit(bytes) && bytes.length <= maxFileBytes ? readFitNights(name, bytes) : []
+    if (nights.length === 0) throw thrown
+    return { activities: [], nights }
+  }
 }
 
 export function readActivity(name: string, bytes: Uint8Array): Activity {
@@ -36,8 +58,10 @@ export function readActivity(name: string, bytes: Uint8Array): Activity {
   }
 }
 
+const isFit = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(8, 12)).toString('latin1') === '.FIT'
+
 function parse(name: string, bytes: Uint8Array): ParsedActivity {
-  if (Buffer.from(bytes.subarray(8, 12)).toString('latin1') === '.FIT') return readFit(name, bytes)
+  if (isFit(bytes)) return readFit(name, bytes)
   const text = Buffer.from(bytes).toString('utf8')
   const start = text.slice(0, 4096)
   if (/<gpx[\s>]/i.test(start)) return readGpx(name, text)

@@ -5,11 +5,13 @@
 
 import { Unzip, UnzipInflate } from 'fflate'
 import type { Activity } from '../activity.ts'
-import { maxFileBytes, readActivity, UnreadableFile } from './read.ts'
+import type { Night } from '../night.ts'
+import { maxFileBytes, readFileContent, UnreadableFile } from './read.ts'
 
 /** A part of the contents of a source. */
 export interface Batch {
   readonly activities: readonly Activity[]
+  readonly nights: readonly Night[]
   /** The reasons for the skipped files. */
   readonly skipped: readonly string[]
   /** The last file that was read. */
@@ -27,18 +29,22 @@ const chunkBytes = 1 << 16
 
 export function* readSource(name: string, bytes: Uint8Array): Generator<Batch> {
   let activities: Activity[] = []
+  let nights: Night[] = []
   let skipped: string[] = []
   const take = (entry: string, content: Uint8Array): void => {
     try {
-      activities.push(readActivity(entry, content))
+      const read = readFileContent(entry, content)
+      activities.push(...read.activities)
+      nights.push(...read.nights)
     } catch (thrown) {
       if (!(thrown instanceof UnreadableFile)) throw thrown
       skipped.push(thrown.message)
     }
   }
   const batch = (entry: string, share: number): Batch => {
-    const made = { activities, skipped, entry, share }
+    const made = { activities, nights, skipped, entry, share }
     activities = []
+    nights = []
     skipped = []
     return made
   }
@@ -52,7 +58,12 @@ export function* readSource(name: string, bytes: Uint8Array): Generator<Batch> {
     if (content instanceof UnreadableFile) skipped.push(content.message)
     else take(entry, content)
     size += content instanceof UnreadableFile ? 0 : content.length
-    if (activities.length + skipped.length < batchFiles && size < batchBytes && at - before < batchBytes / 4) continue
+    if (
+      activities.length + nights.length + skipped.length < batchFiles &&
+      size < batchBytes &&
+      at - before < batchBytes / 4
+    )
+      continue
     yield batch(entry, at / bytes.length)
     size = 0
     before = at
@@ -62,7 +73,8 @@ export function* readSource(name: string, bytes: Uint8Array): Generator<Batch> {
 
 const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 0x03 && bytes[3] === 0x04
-const isActivity = (name: string): boolean => /\.(fit|gpx|tcx)(\.gz)?$/i.test(name)
+/** Activities and sleep; an export contains much else as JSON. */
+const isWanted = (name: string): boolean => /\.(fit|gpx|tcx)(\.gz)?$|sleep[^/\\]*\.json$/i.test(name)
 
 interface Entry {
   readonly entry: string
@@ -78,7 +90,7 @@ function* entriesOf(archive: string, bytes: Uint8Array): Generator<Entry> {
   let fault: UnreadableFile | undefined
   const unzip = new Unzip((file) => {
     if (++entries > maxEntries) fault ??= new UnreadableFile(`${archive}: more than ${maxEntries} files`)
-    if (!isActivity(file.name) || fault) return
+    if (!isWanted(file.name) || fault) return
     const chunks: Uint8Array[] = []
     let size = 0
     file.ondata = (error, data, final) => {

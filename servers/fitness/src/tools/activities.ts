@@ -154,7 +154,7 @@ export function activityTools(app: App): readonly Tool[] {
     tool({
       name: 'import_activities',
       description:
-        'Add activities from FIT, GPX or TCX files, single or in the ZIP a provider exports, up to 3 MB together. Known activities stay unchanged.',
+        'Add activities from FIT, GPX or TCX files, and sleep from FIT or the JSON of Garmin or Fitbit. Single files or the ZIP a provider exports, up to 3 MB together. Known activities stay unchanged.',
       input: z.object({
         files: z
           .array(
@@ -183,7 +183,7 @@ export function activityTools(app: App): readonly Tool[] {
           (done, total, name) => work.progress(done, total, name),
           work.signal,
         )
-        if (imported.added > 0) await deleteSynthetic(log)
+        if (imported.added + imported.nights > 0) await deleteSynthetic(log)
         return imported
       },
     }),

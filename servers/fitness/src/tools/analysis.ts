@@ -4,13 +4,16 @@ import type { Tool } from 'sluice'
 import { fail, tool } from 'sluice'
 import { toon } from 'sluice/toon'
 import * as z from 'zod'
+import type { Athlete } from '../activity.ts'
 import { sports } from '../activity.ts'
 import type { App } from '../app.ts'
 import { findActivity, isSynthetic, noActivities, trainingLogFor } from '../app.ts'
+import { athleteAssumptions, isGiven, loadAssumptions } from '../assumptions.ts'
 import { heartZones, loadOf, powerZones, riegel, round, scoreOf, slopeOf, stressOf } from '../training.ts'
 import { activityId, paceOf, readOnlyTool, toActivityDetail } from './activity-rows.ts'
 
 const heartRate = z.int().min(25).max(240)
+const zoneValues = ['restingHr', 'maxHr', 'thresholdHr', 'ftp'] as const
 
 export function analysisTools(app: App): readonly Tool[] {
   return [
@@ -25,12 +28,15 @@ export function analysisTools(app: App): readonly Tool[] {
         const log = await trainingLogFor(app, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, days: [] }
-        const all = loadOf(activities, await log.athlete(), app.clock.now())
+        const athlete = await log.athlete()
+        const all = loadOf(activities, athlete, app.clock.now())
         const today = all.at(-1)
         return {
           synthetic: isSynthetic(activities),
           today,
           meaning: describeBalance(today?.tsb ?? 0),
+          assumes: loadAssumptions(activities, athlete),
+          chart: 'chart://training-load',
           days: all.slice(-days),
         }
       },
@@ -120,8 +126,9 @@ export function analysisTools(app: App): readonly Tool[] {
         const log = await trainingLogFor(app, work)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, score: null }
-        const score = scoreOf(loadOf(activities, await log.athlete(), app.clock.now()))
-        return { synthetic: isSynthetic(activities), ...score }
+        const athlete = await log.athlete()
+        const score = scoreOf(loadOf(activities, athlete, app.clock.now()))
+        return { synthetic: isSynthetic(activities), ...score, assumes: loadAssumptions(activities, athlete) }
       },
     }),
     tool({
@@ -140,7 +147,9 @@ export function analysisTools(app: App): readonly Tool[] {
       async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, work) {
         const log = await trainingLogFor(app, work)
         const before = await log.athlete()
-        const athlete = {
+        const given = { restingHr, maxHr, thresholdHr, ftp }
+        const athlete: Athlete = {
+          given: zoneValues.filter((value) => given[value] !== undefined || isGiven(before, value)),
           name: name ?? before.name,
           restingHr: restingHr ?? before.restingHr,
           maxHr: maxHr ?? before.maxHr,
@@ -149,8 +158,14 @@ export function analysisTools(app: App): readonly Tool[] {
         }
         if (!(athlete.restingHr < athlete.thresholdHr && athlete.thresholdHr < athlete.maxHr))
           throw fail('Resting, threshold and maximum heart rate must rise in that order.')
-        if (JSON.stringify(athlete) !== JSON.stringify(before)) await log.setAthlete(athlete)
-        return { heart_rate: heartZones(athlete), power: powerZones(athlete) }
+        if (name !== undefined || Object.values(given).some((value) => value !== undefined))
+          await log.setAthlete(athlete)
+        return {
+          heart_rate: heartZones(athlete),
+          power: powerZones(athlete),
+          method: 'Heart rate: shares of the heart-rate reserve (Karvonen). Power: shares of FTP (Coggan).',
+          assumes: athleteAssumptions(athlete, ['restingHr', 'maxHr', 'ftp']),
+        }
       },
     }),
     tool({

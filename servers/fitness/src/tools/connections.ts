@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { providers } from '../activity.ts'
 import type { App } from '../app.ts'
 import { trainingLogFor } from '../app.ts'
-import { syntheticYear } from '../synthetic.ts'
+import { syntheticNights, syntheticYear } from '../synthetic.ts'
 import { readOnlyTool } from './activity-rows.ts'
 
 const connectableProvider = z.enum(['strava', 'synthetic'])
@@ -46,6 +46,7 @@ export function connectionTools(app: App): readonly Tool[] {
         const log = await trainingLogFor(app, work)
         if (provider === 'synthetic') {
           const added = await log.add(syntheticYear(log.tenant, clock.now()))
+          await log.addNights(syntheticNights(log.tenant, clock.now()))
           return { provider, connected: true, synthetic: true, added }
         }
         if (!strava) throw fail(stravaNotConfigured)

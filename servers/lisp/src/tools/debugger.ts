@@ -5,13 +5,13 @@ import { fail, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
-import { describeDebugger, truncate } from '../session.ts'
+import { debuggerData, describeDebugger, describeValue, truncate } from '../session.ts'
 import { listOf, sym, textOf } from '../sexp.ts'
 import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
 import { gatedTool, readOnlyTool, sessionOf } from './repl.ts'
 
-const thread = z.int().min(0).optional().describe('Which thread; required if several are in the debugger')
+export const thread = z.int().min(0).optional().describe('Which thread; required if several are in the debugger')
 
 function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][number] {
   const found = restarts[index]
@@ -20,7 +20,7 @@ function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][
 }
 
 /** Names the stop of a thread. A thread that stops again for another reason needs another approval. */
-const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
+export const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
   Thread: thread,
   Level: level,
   Condition: truncate(`${condition} [${type}]`),
@@ -67,7 +67,7 @@ export function debuggerTools(sessions: App): readonly Tool[] {
       annotations: readOnlyTool,
       run({ thread }, { call }) {
         const here = sessionOf(sessions, call.tenant.id).debuggerOf(thread)
-        return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: { debugger: here } }
+        return { content: [{ type: 'text', text: describeDebugger(here) }], structuredContent: debuggerData(here) }
       },
     }),
     tool({
@@ -86,11 +86,12 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)
         const choice = restartOf(here, restart)
-        const ended = await session.restart(here, restart, signal)
+        const form = [sym('swank:invoke-nth-restart-for-emacs'), here.level, restart]
+        const ended = await session.resume(here, form, signal)
         if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         const went = `Continued with ${choice.name}: ${choice.description}`
         if (ended.kind === 'aborted') return `${went}\nThe evaluation was aborted.`
-        return `${went}\n${truncate(textOf(ended.value))}`
+        return `${went}\n${describeValue(ended.value)}`
       },
     }),
     tool({

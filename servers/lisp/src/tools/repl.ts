@@ -9,8 +9,15 @@ import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
 import { completionsForm, isMissingSymbol, withSymbol } from '../look-up.ts'
-import type { Session } from '../session.ts'
-import { describeDebugger, evaluationForm, toEvaluationResult, truncate } from '../session.ts'
+import type { ImageStatus, Session } from '../session.ts'
+import {
+  debuggerData,
+  describeDebugger,
+  describeResult,
+  evaluationForm,
+  toEvaluationResult,
+  truncate,
+} from '../session.ts'
 import type { Sexp } from '../sexp.ts'
 import { lisp, listOf, sym, textOf } from '../sexp.ts'
 
@@ -65,8 +72,12 @@ export function replTools(sessions: App): readonly Tool[] {
       approvalArguments,
       annotations: { openWorldHint: true },
       timeoutMs: 120_000,
-      run: ({ port }, { call }) =>
-        sessionOf(sessions, call.tenant.id).connect(port === undefined ? undefined : { host: '127.0.0.1', port }),
+      async run({ port }, { call }) {
+        const to = port === undefined ? undefined : { host: '127.0.0.1', port }
+        const status = await sessionOf(sessions, call.tenant.id).connect(to)
+        const message = describeStatus(status)
+        return { content: [{ type: 'text', text: message }], structuredContent: { ...status, message } }
+      },
     }),
     tool({
       name: 'repl_disconnect',
@@ -89,18 +100,26 @@ export function replTools(sessions: App): readonly Tool[] {
       description: 'Whether an image is open, which one, and which threads are in the debugger.',
       annotations: readOnlyTool,
       run(_, { call }) {
-        if (sessions.missing !== undefined) return { connected: false, missing: sessions.missing }
+        if (sessions.missing !== undefined)
+          return {
+            content: [{ type: 'text', text: `Lisp is not installed: ${sessions.missing}` }],
+            structuredContent: { connected: false, missing: sessions.missing },
+          }
         const session = sessions.sessionOf(call.tenant.id)
+        const status = session.status()
+        const message = describeStatus(status)
+        const debuggers = session.debuggers().map(({ thread, condition }) => ({ thread, condition }))
+        const stopped = debuggers.map(({ thread, condition }) => `Thread ${thread} is in the debugger: ${condition}`)
         return {
-          ...session.status(),
-          debuggers: session.debuggers().map(({ thread, condition }) => ({ thread, condition })),
+          content: [{ type: 'text', text: [message, ...stopped].join('\n') }],
+          structuredContent: { ...status, message, debuggers },
         }
       },
     }),
     tool({
       name: 'repl_eval',
       description:
-        'Evaluate Lisp code in the live image. Returns the printed output and the values; an error opens the debugger.',
+        'Evaluate Lisp code in the live image. Returns the printed output and the values; an error opens the debugger. To read a variable or simple expression without an approval, use repl_read.',
       input: z.object({ code, package: inPackage }),
       approval: 'always',
       effect: imageEffect(sessions),
@@ -114,14 +133,10 @@ export function replTools(sessions: App): readonly Tool[] {
           return {
             isError: true,
             content: [{ type: 'text', text: describeDebugger(ended.debugger) }],
-            structuredContent: { debugger: ended.debugger },
+            structuredContent: debuggerData(ended.debugger),
           }
-        const { output, values } = toEvaluationResult(ended.value)
-        const shown = values.map((value) => `=> ${value}`).join('\n') || '; no values'
-        return {
-          content: [{ type: 'text', text: output === '' ? shown : `${output.replace(/\n?$/, '\n')}${shown}` }],
-          structuredContent: { output, values },
-        }
+        const result = toEvaluationResult(ended.value)
+        return { content: [{ type: 'text', text: describeResult(result) }], structuredContent: { ...result } }
       },
     }),
     tool({
@@ -241,6 +256,16 @@ export function replTools(sessions: App): readonly Tool[] {
       },
     }),
   ]
+}
+
+function describeStatus({ connected, origin, address, opened }: ImageStatus): string {
+  if (!connected)
+    return opened === 0
+      ? 'No image is open; the next call opens one.'
+      : 'The image is closed; the next call opens a new one.'
+  const which = origin === 'started' ? 'SBCL started by this server' : 'a running image'
+  const again = opened > 1 ? ` It is image number ${opened}: the definitions of the earlier ones are lost.` : ''
+  return `Connected to ${which} at ${address}.${again}`
 }
 
 export const quoted = (value: Sexp): Sexp => [sym('cl:quote'), value]

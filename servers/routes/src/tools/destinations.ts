@@ -14,7 +14,7 @@ import type { Place } from '../route.ts'
 
 const name = z.string().trim().min(1).max(100).describe('What to call it, such as "home"')
 const address = z.string().trim().min(1).max(200).describe('A place name, an address or "latitude,longitude"')
-const language = z.string().max(20).optional().describe('Language of the answer: vi (default) or en')
+const language = z.string().max(20).optional().describe('Language of the answer: en (default) or vi')
 const nameOrId = z.string().min(1).max(100).describe('Its name or id, as list_destinations shows them')
 
 export function destinationTools(planner: App): readonly Tool[] {
@@ -92,7 +92,10 @@ export function destinationTools(planner: App): readonly Tool[] {
         withFailures(toLanguage(input.language), String(work.call.id), async () => {
           const found = await find(work, input.destination)
           await database.remove(work.call.tenant.id, found.id)
-          return { content: [{ type: 'text', text: `− ${lineOf(found)}` }], structuredContent: { deleted: found.id } }
+          return {
+            content: [{ type: 'text', text: `Deleted ${lineOf(found)}` }],
+            structuredContent: { deleted: found.id, destination: found },
+          }
         }),
     }),
   ]

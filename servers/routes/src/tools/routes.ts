@@ -5,6 +5,7 @@ import { tool } from 'sluice'
 import * as z from 'zod'
 import { toFailure } from '../answer.ts'
 import type { App } from '../app.ts'
+import { coverageOf } from '../coverage.ts'
 import { toLanguage } from '../messages.ts'
 import { plan, withFailures } from '../planner.ts'
 import { routeInput, toLocation } from '../request.ts'
@@ -16,8 +17,7 @@ export function routeTools(planner: App): readonly Tool[] {
     tool({
       name: 'calculate_route',
       title: 'Plan a route',
-      description:
-        'A route from one place to another: distance, time, steps and a map. Places are names ("Hanoi"), coordinates or saved destinations.',
+      description: `A route from one place to another: distance, time, steps and a map. Places are names ("Hanoi"; "Paris, France"), coordinates or saved destinations. ${coverageOf(provider)}`,
       input: routeInput,
       annotations,
       run: (input, work) => plan(planner, input, work, false),
@@ -36,7 +36,7 @@ export function routeTools(planner: App): readonly Tool[] {
       description: 'The coordinates of a place or an address, best match first.',
       input: z.object({
         address: z.string().min(1).max(200).describe('A place name or an address, such as "Đà Nẵng"'),
-        language: z.string().max(20).optional().describe('Language of the answer: vi (default) or en'),
+        language: z.string().max(20).optional().describe('Language of the answer: en (default) or vi'),
       }),
       annotations,
       run({ address, language: asked }, { call, signal }) {

@@ -1,5 +1,5 @@
 /**
- * The main roads of Vietnam as data: which national road connects which cities, in order. It contains only what a road
+ * The main roads and ferries of Vietnam as data: which national road connects which cities, in order. It contains only what a road
  * map shows; `graph.ts` computes lengths from coordinates.
  *
  * `kind` decides how winding and how fast a road is assumed to be. A name is a place of `places.ts`.
@@ -106,9 +106,25 @@ export const roads: readonly Road[] = [
   { road: 'N1', kind: 'national', through: ['Châu Đốc', 'Hà Tiên'] },
   { road: 'N2', kind: 'national', through: ['Cao Lãnh', 'Long Xuyên'] },
   { road: 'ĐT607', kind: 'national', through: ['Đà Nẵng', 'Hội An', 'Tam Kỳ'] },
-  { road: 'phà Phú Quốc', kind: 'ferry', through: ['Rạch Giá', 'Phú Quốc'] },
-  { road: 'phà Phú Quốc', kind: 'ferry', through: ['Hà Tiên', 'Phú Quốc'] },
+  { road: 'Rạch Giá – Phú Quốc', kind: 'ferry', through: ['Rạch Giá', 'Phú Quốc'] },
+  { road: 'Hà Tiên – Phú Quốc', kind: 'ferry', through: ['Hà Tiên', 'Phú Quốc'] },
+  { road: 'Vũng Tàu – Côn Đảo', kind: 'ferry', through: ['Vũng Tàu', 'Côn Đảo'] },
+  { road: 'Sóc Trăng – Côn Đảo', kind: 'ferry', through: ['Sóc Trăng', 'Côn Đảo'] },
+  { road: 'Sa Kỳ – Lý Sơn', kind: 'ferry', through: ['Quảng Ngãi', 'Lý Sơn'] },
+  { road: 'Phan Thiết – Phú Quý', kind: 'ferry', through: ['Phan Thiết', 'Phú Quý'] },
+  { road: 'Hải Phòng – Cát Bà', kind: 'ferry', through: ['Hải Phòng', 'Cát Bà'] },
+  { road: 'Vân Đồn – Cô Tô', kind: 'ferry', through: ['Cẩm Phả', 'Cô Tô'] },
 ]
+
+/** The islands among these places, with their radius in metres. A point within it is on the island. */
+export const islands: { readonly [place: string]: number } = {
+  'Phú Quốc': 30_000,
+  'Côn Đảo': 15_000,
+  'Lý Sơn': 8_000,
+  'Phú Quý': 8_000,
+  'Cát Bà': 13_000,
+  'Cô Tô': 12_000,
+}
 
 /** Other names of these places. The key is the name shown. */
 export const otherNames: { readonly [place: string]: readonly string[] } = {
@@ -123,4 +139,14 @@ export const otherNames: { readonly [place: string]: readonly string[] } = {
   'Uông Bí': ['Thành Phố Uông Bí'],
   'Cẩm Phả': ['Cẩm Phả Mines'],
   'Phú Quốc': ['Dương Đông'],
+  'Côn Đảo': ['Côn Sơn', 'Con Dao Islands'],
+}
+
+/** The names that English uses. The others are the same in both languages. */
+export const englishNames: { readonly [place: string]: string } = {
+  'TP. Hồ Chí Minh': 'Ho Chi Minh City',
+  'Hà Nội': 'Hanoi',
+  'Hải Phòng': 'Haiphong',
+  'Đà Nẵng': 'Da Nang',
+  Huế: 'Hue',
 }

@@ -10,6 +10,10 @@ import { otherNames, roads } from './roads.ts'
 export interface Places {
   /** Returns the best match first: the exact name, then names with that prefix, larger places first. */
   find(text: string): readonly Place[]
+  /** Returns whether a place has exactly this name. */
+  isExact(text: string): boolean
+  /** Returns the name that people know, for a name of GeoNames such as "Cho Dok". */
+  displayName(name: string): string
   /** Returns similar names, for a mistyped one. */
   suggest(text: string): readonly string[]
 }
@@ -33,10 +37,11 @@ export function createPlaces(cities: readonly City[]): Places {
     ...roads.flatMap(({ through }) => through.map((name) => [fold(name), name] as const)),
     ...Object.entries(otherNames).flatMap(([name, others]) => others.map((other) => [fold(other), name] as const)),
   ])
+  const displayName = (name: string): string => shown.get(fold(name)) ?? name.replaceAll('Ð', 'Đ')
   const known = new Map<string, Place>()
   for (const { name, lat, lon } of cities) {
     const key = fold(name)
-    const place = { name: shown.get(key) ?? name.replaceAll('Ð', 'Đ'), lat, lon }
+    const place = { name: displayName(name), lat, lon }
     // Larger places come first and keep the name.
     if (!known.has(key)) known.set(key, place)
     if (!known.has(fold(place.name))) known.set(fold(place.name), place)
@@ -47,6 +52,8 @@ export function createPlaces(cities: readonly City[]): Places {
   }
   const keys = [...known.keys()]
   return {
+    displayName,
+    isExact: (text) => known.has(fold(text)),
     find(text) {
       const key = fold(text)
       if (key === '') return []
@@ -69,7 +76,7 @@ export function createPlaces(cities: readonly City[]): Places {
   }
 }
 
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]

@@ -1,11 +1,11 @@
-/** The roads as a weighted graph, and the shortest path through it. */
+/** The roads of Vietnam as a weighted graph, and the shortest path through it. */
 
-import { nextTurn } from '../concurrency.ts'
 import type { Place, Point, TravelMode } from '../route.ts'
 import { distanceM } from '../route.ts'
+import type { Land } from './land.ts'
 import type { Places } from './places.ts'
 import type { RoadKind } from './roads.ts'
-import { roads } from './roads.ts'
+import { islands, roads } from './roads.ts'
 
 /**
  * The ratio of road length to straight line. These are estimates, not measurements: with them the known distances in
@@ -35,6 +35,8 @@ export interface Leg {
   readonly kind: RoadKind | 'local'
   readonly distanceM: number
   readonly durationS: number
+  /** Of the town at its end, if it is known. */
+  readonly population?: number
 }
 
 interface Edge {
@@ -44,15 +46,26 @@ interface Edge {
   readonly distanceM: number
 }
 
+/** The end that no road reaches; `undefined` if both ends have roads, but no way leads from one to the other. */
+export interface Unreachable {
+  readonly unreachable: Place | undefined
+}
+
 export interface Graph {
-  /** Returns the fastest paths between two points, best first; none if no road is near. */
-  findPaths(from: Place, to: Place, mode: TravelMode, count: number): Promise<readonly (readonly Leg[])[]>
+  /** Returns whether a point is on one of the islands with a ferry. */
+  isIsland(point: Point): boolean
+  /** Returns the fastest paths between two points, best first, or the end that no road reaches. */
+  findPaths(from: Place, to: Place, mode: TravelMode, count: number): readonly (readonly Leg[])[] | Unreachable
 }
 
 /** Beyond this distance from every city of the graph, no main road is near. */
 const maxAccessM = 150_000
+/** Wider water has no bridge: a river or an inlet is narrower. */
+const maxBridgeM = 9_000
+/** A ferry has to be waited for. */
+const boardingS = 3600
 
-export function createGraph(places: Places): Graph {
+export function createGraph(places: Places, land: Land): Graph {
   const nodes = new Map<string, Place>()
   const edges = new Map<string, Edge[]>()
   const nodeOf = (name: string): Place => {
@@ -77,18 +90,23 @@ export function createGraph(places: Places): Graph {
     to,
     kind,
     distanceM: length,
-    durationS: (length / 1000 / (speeds[mode][kind] ?? 1)) * 3600,
+    durationS: (length / 1000 / (speeds[mode][kind] ?? 1)) * 3600 + (kind === 'ferry' ? boardingS : 0),
     ...(road !== undefined && { road }),
   })
   const local = (from: Place, to: Place, mode: TravelMode): Leg =>
     legOf(from, to, 'local', distanceM(from, to) * windingFactor.local, mode)
-  const nearest = (point: Point): readonly Place[] =>
-    [...nodes.values()]
+  const islandOf = (point: Point): string | undefined =>
+    Object.entries(islands).find(([name, radius]) => distanceM(point, nodes.get(name) ?? point) <= radius)?.[0]
+  const nearest = (point: Point): readonly Place[] => {
+    const island = islandOf(point)
+    return [...nodes.values()]
       .map((place) => ({ place, away: distanceM(point, place) }))
-      .filter(({ away }) => away <= maxAccessM)
+      .filter(({ place, away }) => away <= maxAccessM && islandOf(place) === island)
+      .filter(({ place }) => island !== undefined || land.widestWaterM(point, place) <= maxBridgeM)
       .sort((a, b) => a.away - b.away)
       .slice(0, 3)
       .map(({ place }) => place)
+  }
 
   /** Dijkstra over a hundred nodes. `penalty` makes used roads look longer, which produces the alternatives. */
   function way(
@@ -129,16 +147,19 @@ export function createGraph(places: Places): Graph {
   }
 
   return {
-    async findPaths(from, to, mode, count) {
+    isIsland: (point) => islandOf(point) !== undefined,
+    findPaths(from, to, mode, count) {
       const straight = local(from, to, mode)
+      const [starts, ends] = [nearest(from), nearest(to)]
+      if (starts.length === 0) return { unreachable: from }
+      if (ends.length === 0) return { unreachable: to }
       // For neighbours, main roads would be a detour.
-      if (straight.distanceM < 25_000) return nearest(from).length > 0 ? [[straight]] : []
+      if (straight.distanceM < 25_000 && islandOf(from) === islandOf(to)) return [[straight]]
       const penalty = new Map<string, number>()
       const found: (readonly Leg[])[] = []
       const seen = new Set<string>()
       for (let attempt = 0; attempt < count * 4 && found.length < count; attempt++) {
         const legs = way(from, to, mode, penalty)
-        await nextTurn()
         if (!legs) break
         const shape = legs.map(({ to, road }) => `${road} ${to.name}`).join('|')
         if (!seen.has(shape)) found.push(legs)
@@ -148,7 +169,7 @@ export function createGraph(places: Places): Graph {
           penalty.set(key, (penalty.get(key) ?? 1) * 1.4)
         }
       }
-      return found.sort((a, b) => timeOf(a) - timeOf(b))
+      return found.length === 0 ? { unreachable: undefined } : found.sort((a, b) => timeOf(a) - timeOf(b))
     },
   }
 }

@@ -31,35 +31,86 @@ const candidateOffsets = [
   [-1, 1],
 ] as const
 
-/** Returns one label per point, in order. `lines` are in pixels, `size` is that of the whole map. */
+interface LabelPoint {
+  readonly at: MapPoint
+  readonly text: string
+}
+interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+export interface Labels {
+  /** One per point, in order. */
+  readonly labels: readonly Label[]
+  /** One per optional point, in order; `undefined` if it would cover something. */
+  readonly optional: readonly (Label | undefined)[]
+}
+
+/** The scale and the length of the route are below. */
+const footer = 48
+/** The letters of a town are smaller. */
+const optionalScale = 0.75
+
+/** `lines` are in pixels, `size` is that of the whole map. */
 export function placeLabels(
-  points: readonly { readonly at: MapPoint; readonly text: string }[],
+  points: readonly LabelPoint[],
   lines: readonly (readonly MapPoint[])[],
-  size: { readonly width: number; readonly height: number },
-): readonly Label[] {
+  size: Size,
+  optional: readonly LabelPoint[] = [],
+): Labels {
   const inked = occupiedCells(lines)
   const taken: Box[] = points.map(({ at: [x, y] }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }))
-  return points.map(({ at: [x, y], text }) => {
-    const candidates = candidateOffsets.map(([across, down]) => {
-      const wide = [...text].length * letter
-      const near = across !== 0 && down !== 0 ? gap * 0.6 : gap
-      const left = across > 0 ? x + near : across < 0 ? x - near - wide : x - wide / 2
-      const top = down > 0 ? y + near : down < 0 ? y - near - tall : y - tall / 2
-      const box: Box = { left, top, right: left + wide, bottom: top + tall }
-      const label: Label = {
-        x: across === 0 ? x : across > 0 ? left : left + wide,
-        y: top + tall * 0.76,
-        anchor: across === 0 ? 'middle' : across > 0 ? 'start' : 'end',
+  const labels = points.map((point) => {
+    const candidates = candidatesOf(point, 1).map((candidate) => {
+      const hidden = countOccupied(inked, candidate.box)
+      const outside = isOutside(candidate.box, size) ? 1000 : 0
+      return {
+        ...candidate,
+        cost: hidden + outside + 50 * taken.filter((other) => overlap(candidate.box, other)).length,
       }
-      const hidden = countOccupied(inked, box)
-      const outside = left < 4 || top < 4 || box.right > size.width - 4 || box.bottom > size.height - 40 ? 1000 : 0
-      return { box, label, cost: hidden + outside + 50 * taken.filter((other) => overlap(box, other)).length }
     })
     const best = candidates.reduce((min, each) => (each.cost < min.cost ? each : min))
     taken.push(best.box)
     return best.label
   })
+  const towns = optional.map((point) => {
+    const [x, y] = point.at
+    const dot: Box = { left: x - 3, top: y - 3, right: x + 3, bottom: y + 3 }
+    const free = candidatesOf(point, optionalScale).find(
+      ({ box }) =>
+        !isOutside(box, size) &&
+        countOccupied(inked, box) === 0 &&
+        !taken.some((other) => overlap(box, other) || overlap(dot, other)),
+    )
+    if (free) taken.push(free.box, dot)
+    return free?.label
+  })
+  return { labels, optional: towns }
 }
+
+function candidatesOf(
+  { at: [x, y], text }: LabelPoint,
+  scale: number,
+): readonly { readonly box: Box; readonly label: Label }[] {
+  const [wide, high, space] = [[...text].length * letter * scale, tall * scale, gap * scale * scale]
+  return candidateOffsets.map(([across, down]) => {
+    const near = across !== 0 && down !== 0 ? space * 0.6 : space
+    const left = across > 0 ? x + near : across < 0 ? x - near - wide : x - wide / 2
+    const top = down > 0 ? y + near : down < 0 ? y - near - high : y - high / 2
+    return {
+      box: { left, top, right: left + wide, bottom: top + high },
+      label: {
+        x: across === 0 ? x : across > 0 ? left : left + wide,
+        y: top + high * 0.76,
+        anchor: across === 0 ? 'middle' : across > 0 ? 'start' : 'end',
+      },
+    }
+  })
+}
+
+const isOutside = ({ left, top, right, bottom }: Box, { width, height }: Size): boolean =>
+  left < 4 || top < 4 || right > width - 4 || bottom > height - footer
 
 /**
  * Rasterizes lines to cells of some pixels: a route of many turns marks a cell once, and a label checks only its own
