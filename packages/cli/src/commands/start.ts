@@ -125,7 +125,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
 /** Returns why an upstream does not serve yet; `undefined` if it does. The others serve meanwhile. */
 function upstreamState(gateway: Gateway, name: string): string | undefined {
   const state = gateway.states().find((each) => each.name === name)
-  if (!state || state.definitions !== 'unknown') return undefined
+  if (state?.definitions !== 'unknown') return undefined
   return `${problemOf(state) ?? 'not reached yet'}. It is tried again; see "sluice upstreams logs ${name}"`
 }
 

@@ -10,13 +10,13 @@ import { CommandError, escapeControls, exitCodes, table, toJson } from '../outpu
 import { suggest } from '../suggest.ts'
 import type { CommandContext } from './context.ts'
 
-export interface UpstreamsOptions {
+export interface UpstreamsCommandOptions {
   readonly config?: string
   readonly data?: string
   readonly json?: boolean
 }
 
-export async function upstreamsList(context: CommandContext, options: UpstreamsOptions): Promise<number> {
+export async function upstreamsList(context: CommandContext, options: UpstreamsCommandOptions): Promise<number> {
   const { terminal } = context
   const { processes } = await running(context, options)
   if (options.json) {
@@ -54,7 +54,7 @@ function summaryOf({ connections, lastError, definitions }: UpstreamState): stri
 export async function upstreamsRestart(
   context: CommandContext,
   name: string,
-  options: UpstreamsOptions,
+  options: UpstreamsCommandOptions,
 ): Promise<number> {
   const { folder, processes } = await running(context, options)
   for (const { pid } of having(processes, name)) {
@@ -67,7 +67,11 @@ export async function upstreamsRestart(
   return exitCodes.ok
 }
 
-export async function upstreamsLogs(context: CommandContext, name: string, options: UpstreamsOptions): Promise<number> {
+export async function upstreamsLogs(
+  context: CommandContext,
+  name: string,
+  options: UpstreamsCommandOptions,
+): Promise<number> {
   const { terminal } = context
   const { processes } = await running(context, options)
   const connections = having(processes, name).flatMap(
@@ -90,7 +94,7 @@ function printLog({ terminal }: CommandContext, connection: UpstreamConnection):
 
 async function running(
   { env, cwd }: CommandContext,
-  options: UpstreamsOptions,
+  options: UpstreamsCommandOptions,
 ): Promise<{ readonly folder: string; readonly processes: readonly RunningProcess[] }> {
   const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data } })
   const folder = dataFolder(config.data)

@@ -112,7 +112,7 @@ function withRules(config: Config, name: string, { trustHints, approve }: WrapOp
   return { ...config, approvals: { ...config.approvals, rules: [...config.approvals.rules, reading] } }
 }
 
-/** Lists the tools as they are now, not as an earlier run stored them. Rejects with what the server said. */
+/** Lists the tools as they are now, not as an earlier run stored them. Rejects with what the server wrote. */
 async function listNow(gateway: Gateway, name: string, target: readonly string[]): Promise<void> {
   if (gateway.states()[0]?.definitions === 'current') return
   try {
@@ -121,8 +121,8 @@ async function listNow(gateway: Gateway, name: string, target: readonly string[]
     const [state] = gateway.states()
     const cause = (state && problemOf(state)) ?? (thrown instanceof Error ? thrown.message : String(thrown))
     const stderr = state?.connections.flatMap(({ stderr: lines = [] }) => lines) ?? []
-    const said = stderr.length > 0 ? `\nIt wrote:\n${escapeControls(stderr.slice(-20).join('\n'))}` : ''
-    throw new CommandError(`${target.join(' ')}: ${escapeControls(cause)}${said}`)
+    const wrote = stderr.length > 0 ? `\nIt wrote:\n${escapeControls(stderr.slice(-20).join('\n'))}` : ''
+    throw new CommandError(`${target.join(' ')}: ${escapeControls(cause)}${wrote}`)
   }
 }
 

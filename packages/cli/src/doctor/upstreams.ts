@@ -58,11 +58,11 @@ function findingsOf(what: string, name: string, settings: ServerSettings, state:
   const { definitions, tools, prompts, resources, leftOut, connections } = state
   if (definitions !== 'current') {
     const stderr = connections.flatMap(({ stderr: lines = [] }) => lines).at(-1)
-    const said = stderr === undefined ? '' : ` It wrote: ${stderr}`
+    const wrote = stderr === undefined ? '' : ` It wrote: ${stderr}`
     const fix = settings.url
       ? `Check that the URL is right (it usually ends with /mcp) and the credential in "servers.${name}.headers"`
       : `Run the command of "servers.${name}" yourself: it must start, and read requests from stdin`
-    return [bad(what, `${problemOf(state) ?? `no answer within ${startMs / 1000} s`}.${said}`, fix)]
+    return [bad(what, `${problemOf(state) ?? `no answer within ${startMs / 1000} s`}.${wrote}`, fix)]
   }
   const revision = connections.find((each) => each.revision !== undefined)?.revision
   const counts = `${tools} tools, ${prompts} prompts, ${resources} resources`
