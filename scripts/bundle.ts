@@ -20,7 +20,7 @@ const programs = ['stores/contract-child.js']
 const namespaces = ['protocol/ask.js']
 /** Entries that need Node: what only they share may too. */
 const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
-const onNodeToo = /^(operate\/console|stores|client\/node)\//
+const onNodeToo = /^(operate\/console|stores|client\/node|skills\/node)\//
 
 const defaults: BuildOptions = {
   absWorkingDir: dist,

@@ -19,6 +19,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'running-calls', 'tasks', 'plugins'],
   'running-calls': ['core', 'running-calls'],
   tasks: ['core', 'protocol', 'running-calls', 'tasks'],
+  skills: ['core', 'protocol', 'skills'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
@@ -30,6 +31,7 @@ const onNode: readonly string[] = [
   'transports/node/',
   'operate/console/',
   'client/node/',
+  'skills/node/',
   'stores/',
   'node.ts',
   'main.ts',

@@ -91,10 +91,11 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
-    return slots.tasks?.extendRegistry?.(made) ?? made
+    const extended = slots.tasks?.extendRegistry?.(made) ?? made
+    return from.skills?.extendRegistry(extended, { pageSize, ttlMs: from.listTtlMs ?? 0 }) ?? extended
   }
-  let current = definition
-  let registry = compiled(definition)
+  let current = withSkills(definition)
+  let registry = compiled(current)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
   const running: RunningCalls = new Set()
@@ -210,7 +211,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await hub.ready()
     },
     shared,
-    update(changed) {
+    update(definition) {
+      const changed = withSkills(definition)
       registry = compiled(changed)
       const before = current
       current = changed
@@ -261,6 +263,10 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     },
   }
 }
+
+/** Serves the files of skills as resources. */
+const withSkills = (from: ServerDefinition): ServerDefinition =>
+  from.skills ? { ...from, resources: [...(from.resources ?? []), ...from.skills.resources] } : from
 
 /** How often a shutdown checks for calls in flight. */
 const pollMs = 20

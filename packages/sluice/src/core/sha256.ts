@@ -23,9 +23,9 @@ const encoder = new TextEncoder()
 /** Scratch shared by all calls: nothing here waits or calls out, so no two can be inside at once. */
 const schedule = new Int32Array(64)
 
-/** Lower-case hex of the SHA-256 of the text's UTF-8 bytes. A lone surrogate counts as U+FFFD, as everywhere else. */
-export function sha256(text: string): string {
-  const blocks = pad(encoder.encode(text))
+/** Lower-case hex of the SHA-256 of bytes, or of a text in UTF-8. A lone surrogate counts as U+FFFD, as everywhere else. */
+export function sha256(input: string | Uint8Array): string {
+  const blocks = pad(typeof input === 'string' ? encoder.encode(input) : input)
   const state = new Int32Array(start)
   for (let at = 0; at < blocks.length; at += 64) mix(state, schedule, blocks, at)
   let hex = ''

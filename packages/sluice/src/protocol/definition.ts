@@ -3,6 +3,7 @@
  * module scope.
  */
 
+import type { MethodRegistry } from '../core/plugin.ts'
 import type { Icon } from './content.ts'
 import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
@@ -26,8 +27,21 @@ export interface ServerDefinition extends ServerInfo {
   readonly tools?: readonly Tool[]
   readonly resources?: readonly Resource[]
   readonly prompts?: readonly Prompt[]
+  /** Folders of instructions for agents: `folder('./skills')` from `sluice/skills-node`. */
+  readonly skills?: Skills | undefined
   /** How long clients may cache lists. 0 by default. */
   readonly listTtlMs?: number
+}
+
+/** Skills that are ready for a server definition. They bring their own code, so that other servers do not carry it. */
+export interface Skills {
+  /** The files as resources, which clients of all revisions can read. */
+  readonly resources: readonly Resource[]
+  /** Adds the methods and the capability of skills, on 2026-07-28 only. */
+  extendRegistry<R extends MethodRegistry>(
+    registry: R,
+    options: { readonly pageSize: number; readonly ttlMs: number },
+  ): R
 }
 
 /** Checks a definition and returns it. Does no I/O, so it may be called at module scope in every runtime. */
