@@ -32,6 +32,7 @@ const maxFiles = 512
 const maxBytes = 16 * 1024 * 1024
 const legalName = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/
 const maxDescription = 1024
+const maxCompatibility = 500
 
 export const toUri = (path: string): string => `skill://${path.split('/').map(encodeURIComponent).join('/')}`
 
@@ -91,7 +92,7 @@ function parseSkill(root: string, files: readonly SkillFile[], where: string): S
   } catch (thrown) {
     throw invalid(thrown instanceof Error ? thrown.message : String(thrown))
   }
-  const { name, description, metadata } = fields
+  const { name, description, metadata, compatibility } = fields
   const folder = root.split('/').at(-2)
   if (typeof name !== 'string' || !legalName.test(name))
     throw invalid('"name" must have 1 to 64 lower-case letters, digits and single "-" between them')
@@ -99,7 +100,11 @@ function parseSkill(root: string, files: readonly SkillFile[], where: string): S
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid('"description" must say what the skill does and when to use it')
   if (description.length > maxDescription) throw invalid(`"description" has more than ${maxDescription} characters`)
-  if (metadata !== undefined && !isObject(metadata)) throw invalid('"metadata" must be a map')
+  // Clients refuse the whole list over these two.
+  if (compatibility !== undefined && !isShortText(compatibility))
+    throw invalid(`"compatibility" must be a text of at most ${maxCompatibility} characters`)
+  if (metadata !== undefined && !isTextMap(metadata))
+    throw invalid('"metadata" must have texts as values; write numbers and dates in quotes')
   const reserved = Object.keys(metadata ?? {}).find((key) => key.startsWith('io.modelcontextprotocol/'))
   if (reserved !== undefined) throw invalid(`"metadata.${reserved}" is reserved for the protocol`)
   return {
@@ -108,6 +113,11 @@ function parseSkill(root: string, files: readonly SkillFile[], where: string): S
     resources: files.map(({ uri, digest, bytes }) => ({ uri, digest, size: bytes.length })),
   }
 }
+
+const isShortText = (value: unknown): boolean =>
+  typeof value === 'string' && value !== '' && value.length <= maxCompatibility
+const isTextMap = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every((member) => typeof member === 'string')
 
 /** Returns the text if decoding loses nothing, so that its digest is still that of the bytes. */
 export function toText(bytes: Uint8Array): string | undefined {
