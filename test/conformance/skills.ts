@@ -1,6 +1,6 @@
 /** The suite's skills: the first one has a directory, and one file is not text. As texts, because workerd has no files. */
 
-import type { Skills } from 'sluice/skills'
+import type { Skills } from 'sluice'
 import { skills } from 'sluice/skills'
 
 export const skillSet: Skills = skills({

@@ -11,7 +11,6 @@ import { extension, skillMethods } from './methods.ts'
 import type { Skill, SkillFile, SkillFiles } from './skill.ts'
 import { parseSkills, toText, toUri } from './skill.ts'
 
-export type { Skills } from '../protocol/definition.ts'
 export type { SkillFiles } from './skill.ts'
 
 /**
@@ -77,10 +76,7 @@ function toResources(
 }
 
 /** The children of every directory of every skill, files and directories, by the URI of the directory. */
-function toDirectories(
-  found: readonly Skill[],
-  served: readonly ServedFile[],
-): ReadonlyMap<string, readonly Params[]> {
+function toDirectories(found: readonly Skill[], served: readonly ServedFile[]): ReadonlyMap<string, readonly Params[]> {
   const roots = found.map(({ uri }) => uri.slice(0, -'/SKILL.md'.length))
   const children = new Map<string, Map<string, Params>>()
   const isInside = (uri: string): boolean => roots.some((root) => uri === root || uri.startsWith(`${root}/`))

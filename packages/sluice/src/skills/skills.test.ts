@@ -9,7 +9,8 @@ import { testClient } from '../testing/client.ts'
 import { skills } from './index.ts'
 import type { SkillFiles } from './skill.ts'
 
-const skillMd = (name: string, more = ''): string => `---\nname: ${name}\ndescription: Does ${name}\n${more}---\n\n# ${name}\n`
+const skillMd = (name: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: Does ${name}\n${more}---\n\n# ${name}\n`
 const quiet = log({ info() {}, warn() {}, error() {} })
 const serverOf = (files: SkillFiles, pageSize = 500): Server =>
   createServer(defineServer({ name: 'x', version: '1', skills: skills(files) }), { pageSize, use: [quiet] })
@@ -95,9 +96,9 @@ const nested: SkillFiles = {
 test('reads every directory of a skill, and no other', async () => {
   const client = await testClient(serverOf(nested))
   const read = async (uri: string): Promise<unknown[]> =>
-    ((await client.request('resources/directory/read', { uri }))['resources'] as { uri: string; mimeType: string }[]).map(
-      (child) => [child.uri, child.mimeType],
-    )
+    (
+      (await client.request('resources/directory/read', { uri }))['resources'] as { uri: string; mimeType: string }[]
+    ).map((child) => [child.uri, child.mimeType])
   expect(await read('skill://team/pdf')).toEqual([
     ['skill://team/pdf/SKILL.md', 'text/markdown'],
     ['skill://team/pdf/extra', 'inode/directory'],
@@ -105,7 +106,9 @@ test('reads every directory of a skill, and no other', async () => {
     ['skill://team/pdf/scripts', 'inode/directory'],
   ])
   expect(await read('skill://team/pdf/scripts')).toEqual([['skill://team/pdf/scripts/deep', 'inode/directory']])
-  expect(await read('skill://team/pdf/extra/forms')).toEqual([['skill://team/pdf/extra/forms/SKILL.md', 'text/markdown']])
+  expect(await read('skill://team/pdf/extra/forms')).toEqual([
+    ['skill://team/pdf/extra/forms/SKILL.md', 'text/markdown'],
+  ])
   for (const uri of ['skill://team', 'skill://team/pdf/', 'skill://team/pdf/SKILL.md', 'skill://other'])
     await expect(client.request('resources/directory/read', { uri })).rejects.toMatchObject({ error: { code: -32602 } })
 })

@@ -4,17 +4,19 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Skills } from '../../protocol/definition.ts'
 import { skills } from '../index.ts'
-
-export type { Skills } from '../../protocol/definition.ts'
+import type { SkillFiles } from '../skill.ts'
 
 /**
  * Reads the skills below a folder, each in a folder with a SKILL.md: `defineServer({ …, skills: folder('./skills') })`.
  * Hidden files are left out. Throws with the file and the field if a skill is not valid.
  */
-export function folder(path: string): Skills {
+export const folder = (path: string): Skills => skills(readSkillFiles(path), path)
+
+/** Reads the files below a folder for `skills()`, so that a build can put them into one file for the edge. */
+export function readSkillFiles(path: string): SkillFiles {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new TypeError(`${path} is not a folder; name the folder that holds the skills`)
-  return skills(Object.fromEntries(readBelow(path, '')), path)
+  return Object.fromEntries(readBelow(path, ''))
 }
 
 function readBelow(root: string, below: string): readonly (readonly [string, Uint8Array])[] {
