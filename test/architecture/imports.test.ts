@@ -19,6 +19,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'running-calls', 'tasks', 'plugins'],
   'running-calls': ['core', 'running-calls'],
   tasks: ['core', 'protocol', 'running-calls', 'tasks'],
+  apps: ['core', 'protocol', 'apps'],
   skills: ['core', 'protocol', 'skills'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],

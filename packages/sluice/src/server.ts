@@ -92,9 +92,9 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
     const extended = slots.tasks?.extendRegistry?.(made) ?? made
-    return from.skills?.extendRegistry(extended, { pageSize, ttlMs: from.listTtlMs ?? 0 }) ?? extended
+    return from.skills?.extendRegistry(extended, pageSize, from.listTtlMs) ?? extended
   }
-  let current = withSkills(definition)
+  let current = withBrought(definition)
   let registry = compiled(current)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
@@ -212,7 +212,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     },
     shared,
     update(definition) {
-      const changed = withSkills(definition)
+      const changed = withBrought(definition)
       registry = compiled(changed)
       const before = current
       current = changed
@@ -264,9 +264,13 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   }
 }
 
-/** Serves the files of skills as resources. */
-const withSkills = (from: ServerDefinition): ServerDefinition =>
-  from.skills ? { ...from, resources: [...(from.resources ?? []), ...from.skills.resources] } : from
+/** Adds the resources that tools and skills bring: the pages of apps, and the files of skills. */
+function withBrought(from: ServerDefinition): ServerDefinition {
+  const { resources = [], tools = [], skills } = from
+  const pages = tools.flatMap(({ ui }) => (ui && 'kind' in ui ? ui : []))
+  const all = new Set([...resources, ...pages, ...(skills ? skills.resources : [])])
+  return all.size > 0 ? { ...from, resources: [...all] } : from
+}
 
 /** How often a shutdown checks for calls in flight. */
 const pollMs = 20

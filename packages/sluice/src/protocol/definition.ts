@@ -38,10 +38,7 @@ export interface Skills {
   /** The files as resources, which clients of all revisions can read. */
   readonly resources: readonly Resource[]
   /** Adds the methods and the capability of skills, on 2026-07-28 only. */
-  extendRegistry<R extends MethodRegistry>(
-    registry: R,
-    options: { readonly pageSize: number; readonly ttlMs: number },
-  ): R
+  extendRegistry<R extends MethodRegistry>(registry: R, pageSize: number, listTtlMs?: number): R
 }
 
 /** Checks a definition and returns it. Does no I/O, so it may be called at module scope in every runtime. */

@@ -23,10 +23,10 @@ export function skills(files: SkillFiles, where = 'skills'): Skills {
   const directories = toDirectories(parsed.skills, [...served.values()])
   return {
     resources: toResources(parsed.skills, parsed.files, served),
-    extendRegistry: (registry, options) =>
+    extendRegistry: (registry, pageSize, ttlMs = 0) =>
       extendMethods(registry, {
         ...{ extension, settings: { directoryRead: true }, readOnly: true },
-        methods: skillMethods(parsed.skills, directories, options),
+        methods: skillMethods(parsed.skills, directories, { pageSize, ttlMs }),
       }),
   }
 }

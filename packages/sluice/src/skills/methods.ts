@@ -11,16 +11,11 @@ import type { Skill } from './skill.ts'
 
 export const extension = 'io.modelcontextprotocol/skills'
 
-export interface SkillMethodOptions {
-  readonly pageSize: number
-  readonly ttlMs: number
-}
-
 /** `directories` has the children of each directory, by its URI. */
 export function skillMethods(
   skills: readonly Skill[],
   directories: ReadonlyMap<string, readonly Params[]>,
-  { pageSize, ttlMs }: SkillMethodOptions,
+  { pageSize, ttlMs }: { readonly pageSize: number; readonly ttlMs: number },
 ): readonly ExtensionMethod[] {
   const byUri = new Map(skills.map((skill) => [skill.uri, skill]))
   // Every caller gets the same.
