@@ -99,8 +99,8 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
   readonly taskAfterMs?: number
   /**
-   * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows, see
-   * `format.ts`.
+   * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows. With
+   * `toon`, a tool without "output" leaves `structuredContent` out.
    */
   readonly format?: Format
   /** Returns the questions to ask first. Called on every round, in every revision; must change nothing. */
@@ -211,7 +211,7 @@ export function tool<
       throw crashed(thrown)
     }
   }
-  const applyFormat = (result: Result, toon: boolean): Result => (toon && format ? format(result) : result)
+  const applyFormat = (result: Result, toon: boolean): Result => (toon && format ? format(result, !!output) : result)
   const crashed = (thrown: unknown): RpcError =>
     thrown instanceof RpcError
       ? thrown
