@@ -29,6 +29,22 @@ function projection(points) {
   return { metresPerPixel: 111320 / scale, to: ({ lat, lon }) => [round(left + (lon - west) * squeeze * scale), round(top + (north - lat) * scale)] }
 }
 
+/** Returns points every few pixels along the lines, which labels keep clear of. */
+const samplesOf = (lines) => lines.flatMap((line) => line.flatMap(([x, y], at) => {
+  const [fromX, fromY] = line[at - 1] ?? [x, y]
+  const count = Math.max(1, Math.ceil(Math.hypot(x - fromX, y - fromY) / 5))
+  return Array.from({ length: count }, (_, n) => [fromX + (x - fromX) * (n + 1) / count, fromY + (y - fromY) * (n + 1) / count])
+}))
+/** Puts a label beside its place, on the side where it covers least. */
+function labelAt([x, y], text, samples) {
+  const size = [...text].length * 9
+  const sides = [['start', x + 13, y + 5, x + 13], ['end', x - 13, y + 5, x - 13 - size], ['middle', x, y - 14, x - size / 2], ['middle', x, y + 26, x - size / 2]]
+  const cost = ([, , baseline, left]) => samples.filter(([at, down]) => at > left - 3 && at < left + size + 3 && down > baseline - 17 && down < baseline + 6).length
+    + (left < 4 || left + size > width - 4 || baseline < 18 || baseline > height - 34 ? 1000 : 0)
+  const [anchor, atX, atY] = sides.toSorted((a, b) => cost(a) - cost(b))[0]
+  return { x: atX, y: atY, 'text-anchor': anchor }
+}
+
 function drawMap({ places, routes }, chosen) {
   const map = $('map')
   const { to, metresPerPixel } = projection([...routes.flatMap(({ line }) => line), ...places])
@@ -38,12 +54,12 @@ function drawMap({ places, routes }, chosen) {
   routes.forEach((route, index) => index === chosen || parts.push(draw('polyline', { class: 'other', points: points(route) })))
   const best = points(routes[chosen])
   parts.push(draw('polyline', { class: 'case', points: best }), draw('polyline', { class: 'best', points: best }))
+  const samples = samplesOf([...routes.map(({ line }) => line.map(to)), ...places.map((place) => [to(place)])])
   places.forEach((place, index) => {
     const [x, y] = to(place)
     const kind = index === 0 ? 'start' : index === places.length - 1 ? 'end' : 'stop'
-    const toLeft = x > width / 2
     parts.push(draw('circle', { class: kind, cx: x, cy: y, r: 7 }))
-    parts.push(draw('text', { x: toLeft ? x - 13 : x + 13, y: y + 5, 'text-anchor': toLeft ? 'end' : 'start' }, shorten(place.name)))
+    parts.push(draw('text', labelAt([x, y], shorten(place.name), samples), shorten(place.name)))
   })
   const target = metresPerPixel * width / 5
   const power = 10 ** Math.floor(Math.log10(target))
