@@ -9,7 +9,7 @@ import type { Logger } from '../core/log.ts'
 import type { EndedCall } from '../core/observer.ts'
 
 /** Once per tool: the tool is what has to change, and a busy tool would fill the log. */
-export function svgImageWarning(logger: Logger, server: string): (event: EndedCall) => void {
+export function svgImageWarning(logger: Logger, server: string | undefined): (event: EndedCall) => void {
   const warned = new Set<string>()
   return function warnOfSvg({ call: { target }, answer }) {
     if (target.kind !== 'tool' || !answer || answer instanceof Prepared || warned.has(target.name)) return

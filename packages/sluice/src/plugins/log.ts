@@ -4,14 +4,12 @@ import type { Logger } from '../core/log.ts'
 import type { SlotPlugin } from '../core/plugin.ts'
 import { arrivalLog, logObserver, notificationLog } from '../observe/log-observer.ts'
 import { rejectionLog } from '../observe/rejection-log.ts'
-import { svgImageWarning } from '../observe/svg-images.ts'
 
 /** Logs one structured, redacted line per message. All other plugins log to the same logger. */
 export const log = (logger: Logger): SlotPlugin<'log'> => ({
   slot: 'log',
   create({ name, clock, gauges }) {
     const arrived = arrivalLog(logger, name)
-    const [logEnd, warnOfSvg] = [logObserver(logger, name), svgImageWarning(logger, name)]
     if (logger.lost !== undefined)
       gauges.push({
         name: 'sluice_log_lines_lost_total',
@@ -26,10 +24,7 @@ export const log = (logger: Logger): SlotPlugin<'log'> => ({
         error: (line) => logger.error({ ...line, server: name }),
       },
       observer: {
-        ended(event) {
-          logEnd(event)
-          warnOfSvg(event)
-        },
+        ended: logObserver(logger, name),
         rejected: rejectionLog(logger, name),
         notified: notificationLog(logger, name, clock),
         ...(arrived && { arrived }),
