@@ -20,6 +20,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   'running-calls': ['core', 'running-calls'],
   tasks: ['core', 'protocol', 'running-calls', 'tasks'],
   apps: ['core', 'protocol', 'apps'],
+  card: ['core', 'protocol', 'card'],
   skills: ['core', 'protocol', 'skills'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],

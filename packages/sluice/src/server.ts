@@ -33,6 +33,7 @@ import type { Registry } from './protocol/registry.ts'
 import { compileRegistry } from './protocol/registry.ts'
 import type { Send, TransportServer } from './protocol/server.ts'
 import { notificationFor } from './protocol/subscriptions.ts'
+import type { ToolPage } from './protocol/tools.ts'
 
 const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
 
@@ -267,7 +268,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
 /** Adds the resources that tools and skills bring: the pages of apps, and the files of skills. */
 function withBrought(from: ServerDefinition): ServerDefinition {
   const { resources = [], tools = [], skills } = from
-  const pages = tools.flatMap(({ ui }) => (ui && 'kind' in ui ? ui : []))
+  const isListed = (page: ToolPage): boolean => resources.some(({ name }) => name === page.name)
+  const pages = tools.flatMap(({ ui }) => (ui && 'kind' in ui && !isListed(ui) ? ui : []))
   const all = new Set([...resources, ...pages, ...(skills ? skills.resources : [])])
   return all.size > 0 ? { ...from, resources: [...all] } : from
 }
