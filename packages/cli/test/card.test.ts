@@ -33,7 +33,7 @@ test('prints all three, with names from package.json', async () => {
     catalog: { identifier: 'urn:air:example.com:mcp:notes', url: 'https://mcp.example.com/mcp/server-card' },
   })
   const text = await sluice(aFolder(), ['card', file])
-  expect(text.out).toMatch(/Server card: .*\n\{[^]*server\.json: .*\n\{/)
+  expect(text.out).toMatch(/Server card: .*\n\{[\s\S]*server\.json: .*\n\{/)
   expect(text.out).not.toContain('AI catalog')
 })
 
