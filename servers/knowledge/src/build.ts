@@ -9,7 +9,7 @@ import { openFolder } from './folder.ts'
 import type { Index } from './index-file.ts'
 import { createKnowledgeBase } from './knowledge-base.ts'
 import { readSkills } from './skill-folder.ts'
-import { packSkills, skillsOf } from './skills.ts'
+import { packSkills, unpackSkills } from './skills.ts'
 
 export const build: Command = {
   usage: ['<folder> [--out knowledge.json] [--title "About what"]', 'make one index file for the edge'],
@@ -39,7 +39,7 @@ export const build: Command = {
 function packed(files: SkillFiles | undefined): Pick<Index, 'skills'> {
   if (!files) return {}
   const skills = packSkills(files)
-  skillsOf({ skills })
+  unpackSkills(skills)
   return { skills }
 }
 

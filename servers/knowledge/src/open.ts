@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import type { HostContext, OpenedServer, OpenServer, Server, ServerDefinition, Skills } from 'sluice'
 import { flatInfo, knowledge } from './definition.ts'
 import { type FolderChanges, openFolder } from './folder.ts'
-import { fromIndex, isIndex } from './index-file.ts'
+import { fromIndex } from './index-file.ts'
 import { createKnowledgeBase } from './knowledge-base.ts'
 import { refresh } from './refresh.ts'
 import { openSkills } from './skill-folder.ts'
@@ -38,7 +38,7 @@ async function serveIndex(path: string): Promise<OpenedServer> {
 function load(path: string, json: string): ServerDefinition {
   try {
     const index = parse(json)
-    return knowledge(fromIndex(index), isIndex(index) ? skillsOf(index) : undefined)
+    return knowledge(fromIndex(index), skillsOf(index))
   } catch (thrown) {
     throw new Error(`${path}: ${thrown instanceof Error ? thrown.message : thrown}`)
   }

@@ -4,6 +4,7 @@ import type { Skills } from 'sluice'
 import type { SkillFiles } from 'sluice/skills'
 import { skills } from 'sluice/skills'
 import type { PackedSkillFiles } from './index-file.ts'
+import { isIndex } from './index-file.ts'
 
 export const packSkills = (files: SkillFiles): PackedSkillFiles =>
   Object.fromEntries(Object.entries(files).map(([path, content]) => [path, packFile(content)]))
@@ -18,8 +19,11 @@ function packFile(content: string | Uint8Array): PackedSkillFiles[string] {
 }
 
 /** Returns the skills of an index file; `undefined` if it has none. */
-export function skillsOf({ skills: packed }: { readonly skills?: PackedSkillFiles }): Skills | undefined {
-  if (!packed) return undefined
+export const skillsOf = (index: unknown): Skills | undefined =>
+  isIndex(index) && index.skills ? unpackSkills(index.skills) : undefined
+
+/** Throws with the file and the field if a skill is not valid. */
+export function unpackSkills(packed: PackedSkillFiles): Skills {
   const files = Object.entries(packed).map(([path, content]) => [
     path,
     typeof content === 'string'
