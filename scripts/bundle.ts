@@ -91,7 +91,10 @@ async function write(options: BuildOptions): Promise<void> {
     const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
     mkdirSync(dirname(path), { recursive: true })
     // The import of a joined file replaces a module whose compiled form is not published; its source is.
-    const linked = path.endsWith('.map') ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"') : text
+    const linked = path.endsWith('.map')
+      ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"')
+      : // Our modules have no side effects, and bundlers warn of an import without names. The line stays, for the map.
+        text.replace(/^import "[./]+chunk-\w+\.js";$/gm, '')
     writeFileSync(path, linked.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
   }
 }

@@ -93,6 +93,7 @@ export async function showApp(
   { theme = 'light', width = 760, change = (result) => result }: AppViewOptions = {},
 ): Promise<AppView> {
   host ??= buildHost()
+  const hostHtml = await host
   const page = await browser.newPage({ viewport: { width, height: 760 }, colorScheme: 'light' })
   const forwarded: { method: string; params: Params }[] = []
   const loaded: string[] = []
@@ -108,7 +109,7 @@ export async function showApp(
   let served: { readonly html: string; readonly policy: string } | undefined
   await page.route('**/*', async (route) => {
     const url = route.request().url()
-    if (url === hostAddress) return route.fulfill({ contentType: 'text/html', body: await host })
+    if (url === hostAddress) return route.fulfill({ contentType: 'text/html', body: hostHtml })
     if (url === appAddress && served)
       return route.fulfill({
         contentType: 'text/html',

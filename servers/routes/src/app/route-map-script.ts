@@ -38,7 +38,10 @@ const samplesOf = (lines) => lines.flatMap((line) => line.flatMap(([x, y], at) =
 /** Puts a label beside its place, on the side where it covers least. */
 function labelAt([x, y], text, samples) {
   const size = [...text].length * 9
-  const sides = [['start', x + 13, y + 5, x + 13], ['end', x - 13, y + 5, x - 13 - size], ['middle', x, y - 14, x - size / 2], ['middle', x, y + 26, x - size / 2]]
+  const centre = x - size / 2
+  const right = ['start', x + 13, y + 5, x + 13]
+  const left = ['end', x - 13, y + 5, x - 13 - size]
+  const sides = [right, left, ['middle', x, y - 14, centre], ['middle', x, y + 26, centre]]
   const cost = ([, , baseline, left]) => samples.filter(([at, down]) => at > left - 3 && at < left + size + 3 && down > baseline - 17 && down < baseline + 6).length
     + (left < 4 || left + size > width - 4 || baseline < 18 || baseline > height - 34 ? 1000 : 0)
   const [anchor, atX, atY] = sides.toSorted((a, b) => cost(a) - cost(b))[0]
