@@ -123,7 +123,7 @@ test('the answer has steps, the whole route as a resource, and a map', async () 
     mode: 'car',
   })
   const listed = await client.request('resources/list')
-  expect(listed).toMatchObject({ resources: [{ uri: 'history://requests' }, { uri }] })
+  expect(listed).toMatchObject({ resources: [{ uri: 'history://requests' }, { uri: 'ui://routes/map' }, { uri }] })
   const picture = Buffer.from(answer.content[2]?.data ?? '', 'base64').toString()
   expect(picture).toMatch(/^<svg [\s\S]*<polyline class="best"[\s\S]*Hà Nội[\s\S]*<\/svg>$/)
 })

@@ -46,7 +46,7 @@ export interface AppDefinition {
   readonly scopes?: readonly string[]
 }
 
-export const appMediaType = 'text/html;profile=mcp-app'
+const appMediaType = 'text/html;profile=mcp-app'
 
 /** Defines a page that shows the results of a tool: `app({ uri, name, html })`. Pass it to `tool` as "ui". */
 export function app(definition: AppDefinition): ToolPage {
