@@ -73,7 +73,7 @@ async function planned(): Promise<readonly Run[]> {
     const required = await readRequired(suite, revision, leg)
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
   }
-  if (scenario === undefined) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
+  if (scenario === undefined && !client) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
   if (scenario === undefined && !client) runs.push({ name: 'skills', args: [], scenarios: skillScenarios })
   const kept = runs.filter(({ name }) => only === undefined || only === name)
   if (kept.length === 0) throw new Error(`--only: use one of ${runs.map(({ name }) => name).join(', ')}`)
