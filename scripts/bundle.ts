@@ -20,7 +20,7 @@ const programs = ['stores/contract-child.js']
 const namespaces = ['protocol/ask.js']
 /** Entries that need Node: what only they share may too. */
 const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
-const onNodeToo = /^(operate\/console|stores|client\/node|gateway\/node)\//
+const onNodeToo = /^(operate\/console|stores|client\/node|gateway\/node|skills\/node)\//
 
 const defaults: BuildOptions = {
   absWorkingDir: dist,
@@ -91,7 +91,10 @@ async function write(options: BuildOptions): Promise<void> {
     const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
     mkdirSync(dirname(path), { recursive: true })
     // The import of a joined file replaces a module whose compiled form is not published; its source is.
-    const linked = path.endsWith('.map') ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"') : text
+    const linked = path.endsWith('.map')
+      ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"')
+      : // Our modules have no side effects, and bundlers warn of an import without names. The line stays, for the map.
+        text.replace(/^import "[./]+chunk-\w+\.js";$/gm, '')
     writeFileSync(path, linked.replace(/"sluice:([\w.]+)"/g, there).replaceAll('"./../', '"../'))
   }
 }

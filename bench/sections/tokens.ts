@@ -1,7 +1,7 @@
 /**
  * The cost of a year of activities in tokens: TOON against compact and pretty JSON, as flat rows, as uniform nested
  * objects and as irregular ones. Counted in the text block alone, which most clients pass to the model, and in the
- * whole result, where `structuredContent` stays JSON.
+ * whole result. There `structuredContent` stays JSON if the tool has an output schema; otherwise TOON leaves it out.
  */
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -9,6 +9,7 @@ import { defineServer, tool } from 'sluice'
 import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { toon } from 'sluice/toon'
+import * as z from 'zod'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
 import { formatNumber, progress, type Section } from '../lib/figures.ts'
 
@@ -29,8 +30,12 @@ interface Cost {
 }
 
 /** Runs a real server, so that the whole result is the one on the wire. */
-async function resultOf(activities: readonly object[], format: 'json' | 'toon'): Promise<Result> {
-  const year = tool({ name: 'year', description: 'A year of activities', format: toon, run: () => ({ activities }) })
+async function resultOf(activities: readonly object[], format: 'json' | 'toon', hasSchema = false): Promise<Result> {
+  const year = tool({
+    ...{ name: 'year', description: 'A year of activities', format: toon },
+    ...(hasSchema && { output: z.object({ activities: z.array(z.looseObject({})) }) }),
+    run: () => ({ activities: activities.map((each) => ({ ...each })) }),
+  })
   const server = createServer(defineServer({ name: 'fitness', version: '1', tools: [year] }))
   const text = await toTransportServer(server).handleText({
     jsonrpc: '2.0',
@@ -66,6 +71,7 @@ export async function tokens(): Promise<Section> {
       'compact JSON': costOf(compact),
       'pretty JSON': costOf(pretty(compact)),
       TOON: costOf(await resultOf(activities, 'toon')),
+      'TOON, output schema': costOf(await resultOf(activities, 'toon', true)),
     }
     figures[shape] = costs
     const base = costs['compact JSON']
@@ -87,7 +93,7 @@ export async function tokens(): Promise<Section> {
         notes: [
           'the encoder itself folds groups that every row has into the header, so dotted columns are not needed',
           'rows that differ in their fields or contain lists fall back to an indented list: do not use TOON for those',
-          'the whole result has structuredContent as well: TOON pays off if the client passes only the text to the model',
+          'with an output schema the whole result has structuredContent as well: TOON pays off only where a client passes on the text',
         ],
         columns: ['shape', 'format', 'text block', '', 'whole result', ''],
         rows,

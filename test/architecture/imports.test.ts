@@ -20,6 +20,9 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   'running-calls': ['core', 'protocol', 'running-calls'],
   tasks: ['core', 'protocol', 'running-calls', 'tasks'],
   park: ['core', 'layers', 'running-calls', 'park'],
+  apps: ['core', 'protocol', 'apps'],
+  card: ['core', 'protocol', 'card'],
+  skills: ['core', 'protocol', 'skills'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
@@ -33,6 +36,7 @@ const onNode: readonly string[] = [
   'operate/console/',
   'client/node/',
   'gateway/node/',
+  'skills/node/',
   'stores/',
   'node.ts',
   'main.ts',

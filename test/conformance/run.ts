@@ -46,6 +46,12 @@ const taskScenarios: readonly string[] = [
   'tasks-status-notifications',
 ]
 
+const skillScenarios: readonly string[] = [
+  'sep-2640-skills-enumeration',
+  'sep-2640-skills-manifest',
+  'sep-2640-skills-directory',
+]
+
 const {
   only,
   scenario,
@@ -80,6 +86,7 @@ async function planned(): Promise<readonly Run[]> {
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
   }
   if (scenario === undefined && !client && !cell) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
+  if (scenario === undefined && !client && !cell) runs.push({ name: 'skills', args: [], scenarios: skillScenarios })
   const kept = runs.filter(({ name }) => only === undefined || only === name)
   if (kept.length === 0) throw new Error(`--only: use one of ${runs.map(({ name }) => name).join(', ')}`)
   return kept

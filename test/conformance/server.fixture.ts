@@ -1,7 +1,4 @@
-/**
- * The server under test: what the official suite expects, written as a user of Sluice would write it. The skills
- * extension is left out.
- */
+/** The server under test: what the official suite expects, written as a user of Sluice would write it. */
 
 import type { Server, ServerDefinition, Tool } from 'sluice'
 import { createServer, defineServer, memoryStore, prompt, tool } from 'sluice'
@@ -10,6 +7,7 @@ import { elicitation, log, tasks } from 'sluice/plugins'
 import { askingTools } from './asking-tools.ts'
 import { prompts } from './prompts.ts'
 import { resources } from './resources.ts'
+import { skillSet } from './skills.ts'
 import { taskTools } from './task-tools.ts'
 import { tools } from './tools.ts'
 
@@ -19,6 +17,7 @@ export const definition: ServerDefinition = defineServer({
   tools: [...tools, ...askingTools, ...taskTools],
   prompts,
   resources,
+  skills: skillSet,
 })
 
 /** These come and go, so that subscribers are notified. */

@@ -115,6 +115,16 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['checkRedisDurability', 'reference/sluice-redis'],
   ['ToolDefinition', 'reference/sluice'],
   ['parameters of jwt()', 'layers/authenticate'],
+  ['a folder of instructions for agents', 'articles/skills'],
+  ['SKILL.md frontmatter', 'articles/skills'],
+  ['serve skils beside my tools', 'articles/skills'],
+  ['digest of the files of a skill', 'articles/skills'],
+  ['show the result of a tool as a page', 'articles/apps'],
+  ['content security policy of a page', 'articles/apps'],
+  ['ui:// resources', 'articles/apps'],
+  ['a page that calls a tool through the client', 'articles/apps'],
+  ['print the server card', 'articles/command'],
+  ['server.json for the registry', 'articles/command'],
 ]
 
 export interface RetrievalScore {

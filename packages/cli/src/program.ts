@@ -6,6 +6,7 @@ import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from '.
 import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
 import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
+import { card } from './commands/card.ts'
 import { completion } from './commands/completion.ts'
 import { configPrint, configSchemaPrint } from './commands/config.ts'
 import { connect } from './commands/connect.ts'
@@ -213,6 +214,20 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .option('-H, --header <line>', 'a request header, as "Name: value"; repeatable', collect)
     .addOption(json)
     .action(runs((url: string, options) => bench(context, url, options)))
+
+  sub(
+    program,
+    'card <target>',
+    'print the server card, server.json and AI catalog entry of a module or a built-in server',
+    'sluice card ./server.ts --name com.example/notes --url https://mcp.example.com/mcp',
+    'sluice card ./server.ts --only server.json > server.json',
+  )
+    .option('--name <name>', 'the name in reverse DNS (default: mcpName of package.json)')
+    .option('--url <url>', 'the address of the endpoint')
+    .option('--description <text>', 'a description of at most 100 characters (default: that of the definition)')
+    .addOption(new Option('--only <document>', 'print one document').choices(['card', 'server.json', 'catalog']))
+    .addOption(json)
+    .action(runs((target: string, options) => card(context, target, options)))
 
   const keys = sub(
     program,

@@ -33,6 +33,7 @@ import type { Registry } from './protocol/registry.ts'
 import { compileRegistry } from './protocol/registry.ts'
 import type { Send, TransportServer } from './protocol/server.ts'
 import { notificationFor } from './protocol/subscriptions.ts'
+import type { ToolPage } from './protocol/tools.ts'
 
 const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
 
@@ -94,10 +95,11 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
-    return slots.tasks?.extendRegistry?.(made) ?? made
+    const extended = slots.tasks?.extendRegistry?.(made) ?? made
+    return from.skills?.extendRegistry(extended, pageSize, from.listTtlMs) ?? extended
   }
-  let current = definition
-  let registry = compiled(definition)
+  let current = withBrought(definition)
+  let registry = compiled(current)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
   const running: RunningCalls = new Set()
@@ -160,7 +162,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     }
     return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }
-  function update(changed: ServerDefinition): void {
+  function update(definition: ServerDefinition): void {
+    const changed = withBrought(definition)
     registry = compiled(changed)
     const before = current
     current = changed
@@ -266,6 +269,15 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await Promise.all(all.map(async (contribution) => contribution.close?.()))
     },
   }
+}
+
+/** Adds the resources that tools and skills bring: the pages of apps, and the files of skills. */
+function withBrought(from: ServerDefinition): ServerDefinition {
+  const { resources = [], tools = [], skills } = from
+  const isListed = (page: ToolPage): boolean => resources.some(({ name }) => name === page.name)
+  const pages = tools.flatMap(({ ui }) => (ui && 'kind' in ui && !isListed(ui) ? ui : []))
+  const all = new Set([...resources, ...pages, ...(skills ? skills.resources : [])])
+  return all.size > 0 ? { ...from, resources: [...all] } : from
 }
 
 /** How often a shutdown checks for calls in flight. */

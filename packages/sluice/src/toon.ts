@@ -14,16 +14,20 @@ import { extractFormat, formatArgument } from './protocol/format.ts'
 export const toon: Format = Object.assign(formatResult, { argument: formatArgument, extract: extractFormat })
 
 /** Replaces only the block that repeats `structuredContent` as JSON. Other text is the tool's own. */
-function formatResult(result: Result): Result {
+function formatResult(result: Result, hasOutputSchema = false): Result {
   const { structuredContent, content, isError } = result
   if (isError || structuredContent === undefined || !Array.isArray(content)) return result
   const json = JSON.stringify(structuredContent)
-  return {
-    ...result,
-    content: content.map((block: Params) =>
-      block['type'] === 'text' && block['text'] === json ? { ...block, ...textMembers(json, block['_meta']) } : block,
-    ),
-  }
+  const isCopy = (block: Params): boolean => block['type'] === 'text' && block['text'] === json
+  if (!content.some(isCopy)) return result
+  const { isToon, ...members } = textMembers(json)
+  const blocks = content.map((block: Params) =>
+    isCopy(block)
+      ? { ...block, ...members, _meta: { ...(isObject(block['_meta']) && block['_meta']), ...members._meta } }
+      : block,
+  )
+  const { structuredContent: _, ...rest } = result
+  return isToon && !hasOutputSchema ? { ...rest, content: blocks } : { ...result, content: blocks }
 }
 
 /**
@@ -42,12 +46,12 @@ function encodeToon(json: string): string {
   return lines.join('\n')
 }
 
-function textMembers(json: string, meta: unknown): Params {
-  const _meta = isObject(meta) ? meta : {}
+function textMembers(json: string): { readonly isToon: boolean; readonly text: string; readonly _meta: Params } {
   try {
-    return { text: encodeToon(json), _meta: { ..._meta, 'dev.sluice/mimeType': 'text/toon' } }
+    return { isToon: true, text: encodeToon(json), _meta: { 'dev.sluice/mimeType': 'text/toon' } }
   } catch {
     const note = 'This is JSON, because TOON could not represent it or would not be shorter'
-    return { text: json, _meta: { ..._meta, 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': note } }
+    const _meta = { 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': note }
+    return { isToon: false, text: json, _meta }
   }
 }

@@ -13,7 +13,7 @@ async function useEveryFeature(client: Client): Promise<void> {
   expect((await client.listTools()).tools).toHaveLength(23)
   await client.callTool({ name: 'connect_provider', arguments: { provider: 'synthetic' } })
   const answer = await client.callTool({ name: 'get_activities', arguments: { limit: 5, format: 'toon' } })
-  expect(answer).toMatchObject({ isError: false, structuredContent: { count: 5, synthetic: true } })
+  expect(answer).toMatchObject({ isError: false, content: [{ text: expect.stringContaining('count: 5') }] })
   const { contents } = await client.readResource({ uri: 'chart://training-load' })
   expect(contents[0]).toMatchObject({ mimeType: 'image/svg+xml', text: expect.stringContaining('<svg') })
   const { resources } = await client.listResources()

@@ -119,7 +119,7 @@ describe('activities', () => {
       ['get_connection_status', {}],
     ] as const) {
       const [json, toon] = [await alice(name, args), await alice(name, { ...args, format: 'toon' })]
-      expect(dataOf(toon), name).toEqual(dataOf(json))
+      expect(toon, name).not.toHaveProperty('structuredContent')
       expect(textOf(toon), name).toMatch(/\[\d+\]\{/)
       expect(textOf(toon).length, name).toBeLessThan(textOf(json).length)
     }

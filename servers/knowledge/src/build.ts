@@ -4,8 +4,12 @@ import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Command } from 'sluice/main'
+import type { SkillFiles } from 'sluice/skills'
 import { openFolder } from './folder.ts'
+import type { Index } from './index-file.ts'
 import { createKnowledgeBase } from './knowledge-base.ts'
+import { readSkills } from './skill-folder.ts'
+import { packSkills, unpackSkills } from './skills.ts'
 
 export const build: Command = {
   usage: ['<folder> [--out knowledge.json] [--title "About what"]', 'make one index file for the edge'],
@@ -21,13 +25,22 @@ export const build: Command = {
         `nothing was written; fix these files first:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
       )
     const base = createKnowledgeBase(values.title ?? basename(resolve(folder)), put)
-    const json = JSON.stringify(base.toIndex())
+    const skills = packed(readSkills(folder))
+    const json = JSON.stringify({ ...base.toIndex(), ...skills })
     await writeFile(values.out, json)
     const hidden = put.length - base.articles.length
     const leftOut = hidden > 0 ? `; ${counted(hidden, 'hidden article')} left out` : ''
     const size = `${Math.ceil(json.length / 1024)} KB`
     process.stderr.write(`${values.out}: ${counted(base.articles.length, 'article')}, ${size}${leftOut}\n`)
   },
+}
+
+/** Fails the build if a skill is not valid. */
+function packed(files: SkillFiles | undefined): Pick<Index, 'skills'> {
+  if (!files) return {}
+  const skills = packSkills(files)
+  unpackSkills(skills)
+  return { skills }
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

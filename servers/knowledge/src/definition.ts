@@ -1,6 +1,6 @@
 /** A knowledge base as an MCP server. Plain data, so that it is the same on Node and on the edge. */
 
-import { defineServer, type Layer, type ServerDefinition } from 'sluice'
+import { defineServer, type Layer, type ServerDefinition, type Skills } from 'sluice'
 import { Prepared } from 'sluice/extend'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { promptsOf } from './prompts.ts'
@@ -14,8 +14,8 @@ const nameOf = (title: string): string => {
   return [...words, 'knowledge-base'].join('-')
 }
 
-/** Defines the MCP server of a knowledge base. */
-export const knowledge = (base: KnowledgeBase): ServerDefinition =>
+/** Defines the MCP server of a knowledge base, with skills beside its articles if there are any. */
+export const knowledge = (base: KnowledgeBase, skills?: Skills): ServerDefinition =>
   defineServer({
     name: nameOf(base.title),
     version,
@@ -24,6 +24,7 @@ export const knowledge = (base: KnowledgeBase): ServerDefinition =>
     tools: toolsOf(base),
     resources: resourcesOf(base),
     prompts: promptsOf(base),
+    skills,
   })
 
 /**

@@ -11,9 +11,10 @@ import { type FetchHandler, type HttpOptions, toFetch } from 'sluice/fetch'
 import { customLayer } from 'sluice/plugins'
 import { flatInfo, knowledge } from './definition.ts'
 import { fromIndex } from './index-file.ts'
+import { skillsOf } from './skills.ts'
 
 /** Serves without sessions: the next request may reach another isolate, and nothing here needs a session. */
 export function serve(index: unknown, options: Pick<HttpOptions, 'hosts' | 'origins'> = {}): FetchHandler {
-  const definition = knowledge(fromIndex(index))
+  const definition = knowledge(fromIndex(index), skillsOf(index))
   return toFetch(createServer(definition, { use: [customLayer(flatInfo(definition))] }), options)
 }

@@ -2,8 +2,8 @@
  * Reads a folder of Markdown files; later reads only open the files that changed.
  *
  * The folder of a file is its collection, its name the slug: `guides/deploy/docker.md` is `docker` in `guides-deploy`.
- * Files at the top are in `articles`. Hidden files and `node_modules` are skipped, and links are not followed, so that
- * nothing outside the folder is ever served.
+ * Files at the top are in `articles`. Hidden files, `node_modules` and a folder of skills are skipped, and links are not
+ * followed, so that nothing outside the folder is ever served.
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -11,6 +11,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
 import { InvalidArticle, parseMarkdown } from './markdown.ts'
+import { holdsSkills, skillFolder } from './skill-folder.ts'
 
 export interface FolderChanges {
   /** New or changed since the last read. */
@@ -71,6 +72,7 @@ async function findFiles(root: string, below = ''): Promise<readonly string[]> {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (path === skillFolder && holdsSkills(root)) continue
     // A folder that is deleted during the read has no files.
     if (entry.isDirectory()) found.push(...(await findFiles(root, path).catch(() => [])))
     else if (entry.isFile() && /\.(?:md|markdown)$/i.test(entry.name)) found.push(path)

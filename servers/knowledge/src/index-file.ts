@@ -12,7 +12,11 @@ export interface Index {
   readonly title: string
   readonly articles: readonly Article[]
   readonly search: PackedIndex
+  /** The files of the folder `skills`, if there is one. */
+  readonly skills?: PackedSkillFiles
 }
+/** By path: a text, or other bytes. */
+export type PackedSkillFiles = { readonly [path: string]: string | { readonly base64: string } }
 
 /**
  * Loads a knowledge base. Throws for an incomplete index, because a knowledge base that finds half of its articles
@@ -31,7 +35,7 @@ export function fromIndex(index: unknown): KnowledgeBase {
 
 const rebuildHint = 'build it again with "sluice-knowledge build"'
 
-const isIndex = (index: unknown): index is Index =>
+export const isIndex = (index: unknown): index is Index =>
   typeof index === 'object' &&
   index !== null &&
   'format' in index &&

@@ -2,13 +2,14 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { HostContext, OpenedServer, OpenServer, Server } from 'sluice'
+import type { HostContext, OpenedServer, OpenServer, Server, ServerDefinition, Skills } from 'sluice'
 import { flatInfo, knowledge } from './definition.ts'
 import { type FolderChanges, openFolder } from './folder.ts'
 import { fromIndex } from './index-file.ts'
-import type { KnowledgeBase } from './knowledge-base.ts'
 import { createKnowledgeBase } from './knowledge-base.ts'
 import { refresh } from './refresh.ts'
+import { openSkills } from './skill-folder.ts'
+import { skillsOf } from './skills.ts'
 import { watchFolder } from './watch.ts'
 
 /** The build makes it from `docs/`. */
@@ -24,7 +25,7 @@ export const open: OpenServer = async (site) => {
 }
 
 async function serveIndex(path: string): Promise<OpenedServer> {
-  const definition = knowledge(load(path, await readFile(path, 'utf8')))
+  const definition = load(path, await readFile(path, 'utf8'))
   return {
     definition,
     stateless: true,
@@ -34,9 +35,10 @@ async function serveIndex(path: string): Promise<OpenedServer> {
   }
 }
 
-function load(path: string, json: string): KnowledgeBase {
+function load(path: string, json: string): ServerDefinition {
   try {
-    return fromIndex(parse(json))
+    const index = parse(json)
+    return knowledge(fromIndex(index), skillsOf(index))
   } catch (thrown) {
     throw new Error(`${path}: ${thrown instanceof Error ? thrown.message : thrown}`)
   }
@@ -46,7 +48,8 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
   const read = openFolder(path)
   const reading = await read()
   const base = createKnowledgeBase(env['SLUICE_KNOWLEDGE_TITLE'] || basename(path), reading.put)
-  const definition = knowledge(base)
+  let skills = openSkills(path)
+  const definition = knowledge(base, skills)
   const complained = new Set<string>()
   let unwatch = (): void => {}
   logger.info({ event: 'articles', visible: base.articles.length, hidden: reading.put.length - base.articles.length })
@@ -61,8 +64,11 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
   async function reload(server: Server): Promise<void> {
     try {
       const changes = await read()
-      complain(changes)
-      refresh(base, changes, server)
+      const { found, problem } = reopenSkills(path, skills)
+      complain({ problems: problem === undefined ? changes.problems : [...changes.problems, problem] })
+      const changed = entriesOf(found) !== entriesOf(skills)
+      skills = found
+      refresh(base, changes, server, { current: skills, changed })
     } catch (thrown) {
       complain({ problems: [`${path} cannot be read (${thrown instanceof Error ? thrown.message : thrown})`] })
     }
@@ -78,6 +84,20 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
     layers: [flatInfo(definition)],
   }
 }
+
+/** While the server runs, skills that became invalid stay as they were, and the log names the file and the field. */
+function reopenSkills(
+  path: string,
+  before: Skills | undefined,
+): { readonly found: Skills | undefined; readonly problem?: string } {
+  try {
+    return { found: openSkills(path) }
+  } catch (thrown) {
+    return { found: before, problem: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+}
+
+const entriesOf = (skills: Skills | undefined): string => JSON.stringify(skills?.resources.map(({ entry }) => entry))
 
 function stateOf(path: string, { put, problems }: FolderChanges, visible: number): string {
   const [first] = problems

@@ -1,6 +1,6 @@
 /** Applies changes on disk to the knowledge base and notifies subscribed clients. */
 
-import type { Server } from 'sluice'
+import type { Server, Skills } from 'sluice'
 import type { Article } from './article.ts'
 import { keyOf, uriOf } from './article.ts'
 import { knowledge } from './definition.ts'
@@ -11,6 +11,7 @@ export function refresh(
   base: KnowledgeBase,
   { put, removed }: Pick<FolderChanges, 'put' | 'removed'>,
   server: Server,
+  skills?: { readonly current: Skills | undefined; readonly changed: boolean },
 ): void {
   const changed = new Set<string>()
   let lists = false
@@ -24,9 +25,9 @@ export function refresh(
   }
   for (const key of removed) compare(key, () => base.remove(key))
   for (const article of put) compare(keyOf(article), () => base.put(article))
-  if (changed.size === 0) return
-  // The collections are part of the tools' schemas.
-  server.update(knowledge(base))
+  if (changed.size === 0 && !skills?.changed) return
+  // The collections are part of the tools' schemas. An update also notifies clients of changed skills.
+  server.update(knowledge(base, skills?.current))
   if (lists) server.listChanged('resources')
   for (const uri of changed) server.resourceUpdated(uri)
 }

@@ -200,7 +200,7 @@ test('the answer has steps, the whole route as a resource, and a map as PNG and 
     ((await client.request('resources/read', { uri: from }))['contents'] as { text: string }[])[0]?.text ?? ''
   expect(JSON.parse(await read(uri))).toMatchObject({ provider: 'offline', mode: 'car' })
   const listed = await client.request('resources/list')
-  expect(listed).toMatchObject({ resources: [{ uri: 'history://requests' }, { uri }] })
+  expect(listed).toMatchObject({ resources: [{ uri: 'history://requests' }, { uri: 'ui://routes/map' }, { uri }] })
   const png = Buffer.from(answer.content[2]?.data ?? '', 'base64')
   expect(png.subarray(1, 4).toString()).toBe('PNG')
   expect(png.readUInt32BE(16)).toBe(1080)

@@ -1,5 +1,6 @@
 /** What an observer learns of messages: the observe layer makes one record per call, and every observer reads it. */
 
+import type { Answer } from './answer.ts'
 import type { Call, Via } from './call.ts'
 import type { Reason } from './error.ts'
 import type { LogLine } from './log.ts'
@@ -12,6 +13,8 @@ export interface EndedCall {
   /** As it arrived. What the layers found out about it (who, for whom, which trace) is in `call.facts`. */
   readonly call: Call
   readonly outcome: CallOutcome
+  /** `undefined` if the call was refused or crashed. Observers do not print it. */
+  readonly answer?: Answer
   /** Refused, crashed, or a result that says `isError`. */
   readonly failed: boolean
   /** Milliseconds since the epoch. */

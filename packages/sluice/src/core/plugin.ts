@@ -202,6 +202,8 @@ export interface DefinitionSummary {
   readonly version: string
   readonly title?: string
   readonly description?: string
+  readonly websiteUrl?: string
+  readonly icons?: readonly object[]
   readonly tools?: readonly Target[]
 }
 

@@ -6,26 +6,28 @@
  * WebCrypto: this code takes no care to hide timing.
  */
 
-const primes = Array.from({ length: 312 }, (_, n) => n).filter(
-  (n) => n > 1 && !Array.from({ length: n }, (_, m) => m).some((m) => m > 1 && n % m === 0),
-)
 /** Returns the first 32 bits of the fractional part. A double has 15 bits more than that of each root below. */
 const fraction = (root: number): number => (root % 1) * 2 ** 32
+function primesBelow(end: number): readonly number[] {
+  const numbers = Array.from({ length: end }, (_, n) => n)
+  return numbers.filter((n) => n > 1 && !numbers.some((m) => m > 1 && m < n && n % m === 0))
+}
 
+// Each is marked as pure, so that a bundle without digests carries none of them.
+const primes = /* @__PURE__ */ primesBelow(312)
 /** The cube roots of the first 64 primes, and the square roots of the first eight: computed, as a table is not compressed. */
-const K = Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)))
-const start = Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)))
-
-const hexOfByte: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-const encoder = new TextEncoder()
-
+const K = /* @__PURE__ */ Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)))
+const start = /* @__PURE__ */ Int32Array.from(/* @__PURE__ */ primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)))
+const hexOfByte: readonly string[] = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+)
+const encoder = /* @__PURE__ */ new TextEncoder()
 /** Scratch shared by all calls: nothing here waits or calls out, so no two can be inside at once. */
-const schedule = new Int32Array(64)
+const schedule = /* @__PURE__ */ new Int32Array(64)
 
-/** Lower-case hex of the SHA-256 of the text's UTF-8 bytes. A lone surrogate counts as U+FFFD, as everywhere else. */
-export function sha256(text: string): string {
-  const blocks = pad(encoder.encode(text))
+/** Lower-case hex of the SHA-256 of bytes, or of a text in UTF-8. A lone surrogate counts as U+FFFD, as everywhere else. */
+export function sha256(input: string | Uint8Array): string {
+  const blocks = pad(typeof input === 'string' ? encoder.encode(input) : input)
   const state = new Int32Array(start)
   for (let at = 0; at < blocks.length; at += 64) mix(state, schedule, blocks, at)
   let hex = ''

@@ -32,7 +32,15 @@ test('a call leaves one event with when it came, how long it took and how it end
   })
   await serve(call)
   expect(events).toEqual([
-    { call, outcome: 'complete', failed: false, receivedAt: 1000, durationMs: 12, thrown: undefined },
+    {
+      call,
+      outcome: 'complete',
+      answer: { content: [] },
+      failed: false,
+      receivedAt: 1000,
+      durationMs: 12,
+      thrown: undefined,
+    },
   ])
 })
 

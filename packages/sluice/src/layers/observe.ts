@@ -26,7 +26,7 @@ export const observeLayer =
         call.facts.outcome = outcome
         if (answer instanceof Prepared) call.facts['count'] = answer.count
         const failed = outcome === 'toolError'
-        ended?.({ call, outcome, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
+        ended?.({ call, outcome, answer, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
         return answer
       } catch (thrown) {
         const outcome = outcomeOfThrown(thrown)

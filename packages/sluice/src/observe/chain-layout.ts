@@ -27,7 +27,7 @@ export const rowKey = (tenant: string, seq: number): Key => [...rowsPrefix(tenan
 
 export const chainHash = (previousHash: string, body: string): string => sha256(`${previousHash}\n${body}`)
 
-const encoder = new TextEncoder()
+const encoder = /* @__PURE__ */ new TextEncoder()
 /** Returns the position after a row whose last record is this one. */
 export const positionAfter = (from: ChainPosition, row: string, seq: number, hash: string): ChainPosition => ({
   seq,

@@ -74,7 +74,7 @@ export function createSigner(secrets: () => readonly string[]): CheckpointSigner
   }
 }
 
-const encoder = new TextEncoder()
+const encoder = /* @__PURE__ */ new TextEncoder()
 const signedBytes = (tenant: string, body: string): Uint8Array => encoder.encode(JSON.stringify([tenant, body]))
 
 /**

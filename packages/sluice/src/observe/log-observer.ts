@@ -12,13 +12,18 @@ import { callerOf, tenantOf } from './call-identity.ts'
 import { newSpanId, newTraceId } from './ids.ts'
 import { bugFields, causesOf, messageOf } from './redact.ts'
 import { refusedArguments } from './refused-arguments.ts'
+import { svgImageWarning } from './svg-images.ts'
 import { setTraceFacts } from './trace-context.ts'
 
-export const logObserver = (logger: Logger, server?: string): ((event: EndedCall) => void) =>
-  function logObserver(event) {
+export function logObserver(logger: Logger, server?: string): (event: EndedCall) => void {
+  const warnOfSvg = svgImageWarning(logger, server)
+  return function logObserver(event) {
     const { call, failed, thrown, outcome } = event
     const line = lineOf(event, server)
-    if (!failed) return logger.info(line)
+    if (!failed) {
+      logger.info(line)
+      return warnOfSvg(event)
+    }
     const bug = thrown === undefined ? undefined : bugFields(call, thrown)
     const cause = causesOf(call, thrown)
     if (bug) return logger.error({ ...line, reason: outcome, ...bug, ...(cause !== undefined && { cause }) })
@@ -33,6 +38,7 @@ export const logObserver = (logger: Logger, server?: string): ((event: EndedCall
       ...(cause !== undefined && { cause }),
     })
   }
+}
 
 /** Logs the arrival of requests; `undefined` if the logger has no `debug`, so that nothing is built for it. */
 export function arrivalLog(logger: Logger, server: string): ((call: Call) => void) | undefined {

@@ -5,7 +5,7 @@
 
 import type { Call } from '../core/call.ts'
 import type { RpcError } from '../core/error.ts'
-import type { Contribution, Services } from '../core/plugin.ts'
+import type { Contribution, MethodRegistry, Services } from '../core/plugin.ts'
 import type { Icon } from './content.ts'
 import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
@@ -29,6 +29,8 @@ export interface ServerDefinition extends ServerInfo {
   readonly tools?: readonly Tool[]
   readonly resources?: readonly Resource[]
   readonly prompts?: readonly Prompt[]
+  /** Folders of instructions for agents: `folder('./skills')` from `sluice/skills-node`. */
+  readonly skills?: Skills | undefined
   /** How long clients may cache lists. 0 by default. */
   readonly listTtlMs?: number
   /** Brings definitions that change while the server runs, such as those of upstream servers. */
@@ -48,6 +50,14 @@ export interface ServerDefinition extends ServerInfo {
 export interface DefinitionSource {
   /** Does no I/O before `ready` of its contribution. `update` swaps the definition of the running server. */
   start(services: Services, update: (definition: ServerDefinition) => void): Contribution
+}
+
+/** Skills that are ready for a server definition. They bring their own code, so that other servers do not carry it. */
+export interface Skills {
+  /** The files as resources, which clients of all revisions can read. */
+  readonly resources: readonly Resource[]
+  /** Adds the methods and the capability of skills, on 2026-07-28 only. */
+  extendRegistry<R extends MethodRegistry>(registry: R, pageSize: number, listTtlMs?: number): R
 }
 
 /** Checks a definition and returns it. Does no I/O, so it may be called at module scope in every runtime. */

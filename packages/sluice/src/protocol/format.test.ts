@@ -37,12 +37,13 @@ const textOf = (result: Params): string => {
   return block?.text ?? ''
 }
 
-test('the text is TOON and structuredContent does not change', async () => {
+test('the text is TOON; without an output schema structuredContent is left out', async () => {
   const client = await serving()
   const plain = await client.call('activities', { year: 2026 })
   const result = await client.call('activities', { year: 2026, format: 'toon' })
   expect(result['content']).toEqual([{ type: 'text', text: inToon, _meta: { 'dev.sluice/mimeType': 'text/toon' } }])
-  expect(result['structuredContent']).toEqual(plain['structuredContent'])
+  expect(result).not.toHaveProperty('structuredContent')
+  expect(plain['structuredContent']).toEqual({ activities: rides })
   expect(plain['content']).toEqual([{ type: 'text', text: JSON.stringify({ activities: rides }) }])
 })
 
@@ -127,7 +128,7 @@ test('a schema that may hide such an argument cannot opt in', () => {
     expect(() => formatArgument.extend({ type: 'object', [keyword]: parts }, 'here')).toThrow(`behind "${keyword}"`)
 })
 
-test('an output schema is still checked', async () => {
+test('with an output schema structuredContent is checked and sent', async () => {
   const counted = tool({
     name: 'counted',
     description: 'Counts',
@@ -160,30 +161,31 @@ test('text and blocks that the tool returns are not changed', () => {
     { content: [{ type: 'text', text: 'two rides' }], structuredContent: { rides }, isError: false },
     { ...structured({ rides }), isError: true },
   ])
-    expect(toon(result)).toEqual(result)
+    for (const hasSchema of [true, false]) expect(toon(result, hasSchema)).toEqual(result)
 })
 
 test('annotations of a block are kept', () => {
-  const block = blockOf(toon(structured({ a: 1 }, { annotations: { priority: 1 }, _meta: { own: 1 } })))
+  const block = blockOf(toon(structured({ a: 1 }, { annotations: { priority: 1 }, _meta: { own: 1 } }), false))
   expect(block).toMatchObject({ annotations: { priority: 1 }, _meta: { own: 1, 'dev.sluice/mimeType': 'text/toon' } })
 })
 
 test('the text decodes to exactly what JSON would have contained', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (value) => {
-      const { text } = blockOf(toon(structured(value)))
+      const { text } = blockOf(toon(structured(value), false))
       expect(JSON.stringify(decode(String(text)))).toBe(JSON.stringify(JSON.parse(JSON.stringify(value))))
     }),
   )
   const odd = { when: new Date(0), gone: undefined, none: Number.NaN }
-  expect(decode(String(blockOf(toon(structured(odd)))['text']))).toEqual(JSON.parse(JSON.stringify(odd)))
+  expect(decode(String(blockOf(toon(structured(odd), false))['text']))).toEqual(JSON.parse(JSON.stringify(odd)))
 })
 
 test.each([300, 1500])('data nested %i deep stays JSON, with a note', (depth) => {
   let value: Params = {}
   for (let level = 0; level < depth; level++) value = { a: [value] }
   const result = structured(value)
-  expect(blockOf(toon(result))).toEqual({
+  expect(toon(result, false)['structuredContent']).toEqual(value)
+  expect(blockOf(toon(result, false))).toEqual({
     ...blockOf(result),
     _meta: { 'dev.sluice/mimeType': 'application/json', 'dev.sluice/note': expect.stringContaining('JSON') },
   })

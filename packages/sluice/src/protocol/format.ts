@@ -1,11 +1,11 @@
 /**
- * `format: "toon"` writes the text of a structured result as TOON instead of JSON, for tools that opt in.
- * `structuredContent` and errors do not change.
+ * `format: "toon"` writes the text of a structured result as TOON instead of JSON, for tools that opt in. Errors do not
+ * change. `structuredContent` stays if the tool has an output schema, which promises it. Otherwise it is left out:
+ * some clients give the model only that, and it would cost what TOON saves.
  *
  * TOON pays for many rows with the same fields. Nested objects are fine if every row has them, because the encoder
  * folds them into the header. For a few values, rows with different fields and rows with lists, compact JSON is as
- * short or shorter. `npm run bench -- tokens` counts the tokens. A client that passes `structuredContent` to the model
- * gains nothing either way. https://toonformat.dev
+ * short or shorter. `npm run bench -- tokens` counts the tokens. https://toonformat.dev
  */
 
 import type { Result } from '../core/answer.ts'
@@ -30,7 +30,7 @@ const property: Params = {
  * that only servers that use it load it.
  */
 export interface Format {
-  (result: Result): Result
+  (result: Result, hasOutputSchema?: boolean): Result
   readonly argument: ReservedArguments
   extract(raw: unknown): RequestedFormat
 }

@@ -16,6 +16,7 @@ import { toIssues } from './issues.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
 import { askWith } from './questions.ts'
+import type { Resource } from './resources.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 import { headerParams, toJsonSchema, toObjectSchema } from './schema.ts'
 import type { ToolContext } from './tool-context.ts'
@@ -67,6 +68,8 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly Icon[]
   readonly meta?: Params
+  /** The page that shows its results: `app({ … })` from `sluice/apps`. Or `appOnly`, for a tool that only pages call. */
+  readonly ui?: ToolPage | ToolUi
   /** Scopes that a caller must all have to see and call it. */
   readonly scopes?: readonly string[]
   /** Lists it for every caller. A call without the scopes then gets a challenge for them. */
@@ -101,8 +104,8 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
   readonly taskAfterMs?: number
   /**
-   * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows, see
-   * `format.ts`.
+   * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows. With
+   * `toon`, a tool without "output" leaves `structuredContent` out.
    */
   readonly format?: Format
   /** Returns the questions to ask first. Called on every round, in every revision; must change nothing. */
@@ -111,9 +114,17 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   run(input: OutputOf<S>, context: ToolContext<A>): RunReturn<O> | Promise<RunReturn<O>>
 }
 
+/** Members of a tool's `_meta` that say what it has to do with apps. */
+export interface ToolUi {
+  readonly toolMeta: Params
+}
+/** A page that shows the results of a tool. It is served with the tool. */
+export type ToolPage = ToolUi & Resource
+
 /** A tool that is ready for a server definition. */
 export interface Tool extends Target {
   readonly kind: 'tool'
+  readonly ui?: ToolPage | ToolUi | undefined
   /** The entry in `tools/list` for the newest revision. */
   readonly entry: ToolEntry
 }
@@ -150,7 +161,7 @@ export function tool<
   A extends Asks = Record<never, never>,
 >(definition: ToolDefinition<S, O, A>): Tool {
   const { name, title, description, input, output, annotations, icons, meta, approval = 'never', format } = definition
-  const { approvalArguments, effect } = definition
+  const { approvalArguments, effect, ui } = definition
   assertName('tool', name, description)
   const where = `tool "${name}"`
   if (approval !== 'never' && !effect && !definition.stateless)
@@ -171,7 +182,7 @@ export function tool<
     ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
     ...(icons && { icons }),
-    ...(meta && { _meta: meta }),
+    ...((meta || ui) && { _meta: { ...meta, ...ui?.toolMeta } }),
   }
   const policy = policyOf(definition, where, {
     approval: typeof approval === 'function' ? 'depends' : approval,
@@ -205,7 +216,7 @@ export function tool<
       throw crashed(thrown)
     }
   }
-  const applyFormat = (result: Result, toon: boolean): Result => (toon && format ? format(result) : result)
+  const applyFormat = (result: Result, toon: boolean): Result => (toon && format ? format(result, !!output) : result)
   const crashed = (thrown: unknown): RpcError =>
     thrown instanceof RpcError
       ? thrown
@@ -215,6 +226,7 @@ export function tool<
     name,
     policy,
     entry,
+    ui,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
     ...(definition.asksWhileRunning && { asksWhileRunning: 'required' as const }),

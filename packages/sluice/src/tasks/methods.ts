@@ -7,11 +7,11 @@ import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { bugOf, invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import type { ExtensionMethod } from '../protocol/extend-registry.ts'
 import { checkNameHeader } from '../protocol/modern/headers.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import { answer, cancel } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
-import type { TaskMethod } from './extend-registry.ts'
 import { advance, ownTask, unknownTask } from './waiting-tasks.ts'
 import { detailedTask, isDeclared, notDeclared } from './wire.ts'
 
@@ -45,8 +45,8 @@ const cancelTask: Serve = async (deps, call, { tenant, id, waits }) => {
   return {}
 }
 
-export function taskMethods(installed: () => InstalledTasks): readonly TaskMethod[] {
-  const method = (name: string, serve: Serve): TaskMethod => ({
+export function taskMethods(installed: () => InstalledTasks): readonly ExtensionMethod[] {
+  const method = (name: string, serve: Serve): ExtensionMethod => ({
     name,
     async run(call) {
       const { taskId } = call.params

@@ -6,6 +6,7 @@ import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import type { Athlete } from '../activity.ts'
 import { sports } from '../activity.ts'
+import { trainingLoad } from '../app/training-load.ts'
 import type { App } from '../app.ts'
 import { findActivity, isSynthetic, noActivities, trainingLogFor } from '../app.ts'
 import { athleteAssumptions, isGiven, loadAssumptions } from '../assumptions.ts'
@@ -24,6 +25,7 @@ export function analysisTools(app: App): readonly Tool[] {
       input: z.object({ days: z.int().min(1).max(365).default(28) }),
       ...readOnlyTool,
       format: toon,
+      ui: trainingLoad,
       async run({ days }, work) {
         const log = await trainingLogFor(app, work)
         const activities = await log.list()

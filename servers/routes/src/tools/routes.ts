@@ -4,6 +4,7 @@ import type { Tool } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
 import { toFailure } from '../answer.ts'
+import { routeMap } from '../app/route-map.ts'
 import type { App } from '../app.ts'
 import { coverageOf } from '../coverage.ts'
 import { toLanguage } from '../messages.ts'
@@ -20,6 +21,7 @@ export function routeTools(planner: App): readonly Tool[] {
       description: `A route from one place to another: distance, time, steps and a map. Places are names ("Hanoi"; "Paris, France"), coordinates or saved destinations. ${coverageOf(provider)}`,
       input: routeInput,
       annotations,
+      ui: routeMap,
       run: (input, work) => plan(planner, input, work, false),
     }),
     tool({
@@ -28,6 +30,7 @@ export function routeTools(planner: App): readonly Tool[] {
       description: `Like calculate_route, with current traffic delays.${provider.hasTraffic ? '' : ' Not available: the provider of this server has no traffic data.'}`,
       input: routeInput,
       annotations,
+      ui: routeMap,
       run: (input, work) => plan(planner, input, work, true),
     }),
     tool({

@@ -216,7 +216,7 @@ const toCaller = (hash: string, { subject, scopes, tenants, label, expires }: Ap
   expires: expires ?? Number.POSITIVE_INFINITY,
 })
 
-const decoy = JSON.stringify({
+const decoy = /* @__PURE__ */ JSON.stringify({
   subject: 'nobody',
   scopes: [],
   tenants: [],
