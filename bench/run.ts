@@ -14,6 +14,7 @@ import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
+import { field } from './sections/field.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
@@ -28,6 +29,7 @@ const sections: Record<string, () => Promise<Section>> = {
   http,
   redis,
   postgres,
+  field,
   overload,
   handle,
   stdio,

@@ -1,5 +1,5 @@
 /**
- * Reports to the runner where an HTTP contender listens and, on request, the CPU time it has used.
+ * Reports to the runner where an HTTP contender listens and, on request, the CPU time and the memory it has used.
  *
  * The channel also ends the process, so that a runner that dies leaves no servers behind.
  */
@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 export function reportUrl(url: string, headers: Record<string, string> = {}): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
-    process.send?.({ cpuMs: (user + system) / 1_000 })
+    process.send?.({ cpuMs: (user + system) / 1_000, megabytes: process.memoryUsage.rss() / 1e6 })
   })
   process.on('disconnect', () => process.exit())
   process.send?.({ url, headers })
