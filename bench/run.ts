@@ -15,6 +15,7 @@ import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
 import { field } from './sections/field.ts'
+import { growth } from './sections/growth.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
@@ -22,6 +23,7 @@ import { overload } from './sections/overload.ts'
 import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
+import { stack } from './sections/stack.ts'
 import { stdio } from './sections/stdio.ts'
 import { tokens } from './sections/tokens.ts'
 
@@ -29,6 +31,7 @@ const sections: Record<string, () => Promise<Section>> = {
   http,
   redis,
   postgres,
+  stack,
   field,
   overload,
   handle,
@@ -36,6 +39,7 @@ const sections: Record<string, () => Promise<Section>> = {
   client,
   install,
   bundle,
+  growth,
   documents,
   tokens,
   servers,

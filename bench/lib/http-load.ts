@@ -5,6 +5,7 @@
  * checked for its status and its text. The result contains the load's own busy share, so that a reader sees whether the
  * server or the load was the limit.
  */
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { isComplete, type Post, requestText } from './http-text.ts'
@@ -13,6 +14,8 @@ export interface Job extends Post {
   readonly expect: string
   readonly connections: number
   readonly durationMs: number
+  /** Sends a new idempotency key with each request. */
+  readonly keyed?: boolean
 }
 
 export interface Failed {
@@ -30,9 +33,21 @@ export interface Load {
   readonly busy: number
 }
 
+/** The header is inserted by hand, because building each request anew would cost more than sending it. */
+function requestsOf(job: Job): () => Buffer | string {
+  const text = requestText(job)
+  const request = Buffer.from(text)
+  if (!job.keyed) return () => request
+  const at = text.indexOf('\r\n') + 2
+  const [head, tail] = [text.slice(0, at), text.slice(at)]
+  const prefix = randomUUID()
+  let count = 0
+  return () => `${head}idempotency-key: ${prefix}-${++count}\r\n${tail}`
+}
+
 async function load(job: Job): Promise<Load> {
   const { hostname, port } = new URL(job.url)
-  const request = Buffer.from(requestText(job))
+  const nextRequest = requestsOf(job)
   const latencies: number[] = []
   let wrong = 0
   let running = true
@@ -43,7 +58,7 @@ async function load(job: Job): Promise<Load> {
       let sentAt = 0
       const send = () => {
         sentAt = performance.now()
-        socket.write(request)
+        socket.write(nextRequest())
       }
       socket.setNoDelay(true)
       socket.setEncoding('latin1')

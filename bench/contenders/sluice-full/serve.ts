@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import type { Store } from 'sluice'
+import type { Plugin, Store } from 'sluice'
 import { authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { admission, createServer, fileLogger, nodeClock, serveHttp } from 'sluice/node'
@@ -31,9 +31,15 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const highLimit = { burst: 1e9, perSecond: 1e9 }
-export async function serveFull(more: { readonly store?: Store } = {}): Promise<void> {
+
+export interface FullOptions {
+  readonly store?: Store
+  readonly plugins?: readonly Plugin[]
+}
+
+export async function serveFull({ store, plugins = [] }: FullOptions = {}): Promise<void> {
   const server = createServer(define(1, ['echo']), {
-    ...more,
+    ...(store && { store }),
     clock: nodeClock,
     secret: 'another thirty-two characters long',
     use: [
@@ -45,6 +51,7 @@ export async function serveFull(more: { readonly store?: Store } = {}): Promise<
       idempotency(),
       metrics(),
       health(),
+      ...plugins,
     ],
   })
   const http = await serveHttp(server, { port: 0, admission: admission({ perPeer: highLimit }) })

@@ -1,0 +1,45 @@
+/** Measures one growth in a separate process: the CPU time of the call and the memory, at each size. */
+import { measure } from '../contenders/cases.ts'
+import { median } from '../lib/figures.ts'
+import type { Growth } from './growth.ts'
+
+export interface Point {
+  readonly size: number
+  readonly cpuUs: number
+  readonly megabytes: number
+}
+
+export interface Description {
+  readonly what: string
+  readonly measured: string
+}
+
+const warmUpMs = 500
+const roundMs = 200
+const rounds = 5
+
+async function pointOf({ call, growTo }: Growth, size: number): Promise<Point> {
+  await growTo(size)
+  await measure(call, warmUpMs)
+  const taken: number[] = []
+  for (let round = 0; round < rounds; round++) taken.push(await measure(call, roundMs))
+  return { size, cpuUs: median(taken), megabytes: process.memoryUsage.rss() / 1e6 }
+}
+
+/** Yields a description, and then a point per size, so that no single answer takes long. */
+async function* grow(name: string): AsyncGenerator<Point | Description> {
+  const { growth } = (await import(`./${name}.ts`)) as { growth: Growth }
+  yield { what: growth.what, measured: growth.measured }
+  for (const size of growth.sizes) yield await pointOf(growth, size)
+}
+
+let growing: ReturnType<typeof grow> | undefined
+
+process.on('message', (name: string) => {
+  growing ??= grow(name)
+  growing.next().then(
+    ({ value }) => process.send?.(value ?? { ended: true }),
+    (error: Error) => process.send?.({ failed: error.message }),
+  )
+})
+process.on('disconnect', () => process.exit())
