@@ -14,6 +14,7 @@ const pay = tool({
   description: 'Pays',
   input: z.object({ to: z.string() }),
   approval: 'always',
+  effect: ({ to }) => ({ To: to }),
   run: () => 'paid',
 })
 const verify = async (subject: string) => ({
