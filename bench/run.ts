@@ -13,6 +13,7 @@ import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
+import { cold } from './sections/cold.ts'
 import { documents } from './sections/documents.ts'
 import { field } from './sections/field.ts'
 import { growth } from './sections/growth.ts'
@@ -38,6 +39,7 @@ const sections: Record<string, () => Promise<Section>> = {
   stdio,
   client,
   install,
+  cold,
   bundle,
   growth,
   documents,
