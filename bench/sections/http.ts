@@ -13,7 +13,7 @@ export async function http(): Promise<Section> {
   const { rate, ...table } = await race('http', names)
   const small = []
   for (const connections of otherConnections)
-    small.push({ connections, ...(await race(`http, ${connections} at a time`, compared, { connections })) })
+    small.push({ connections, ...(await race(`http, ${connections} at a time`, compared, { connections, rounds: 9 })) })
   return {
     figures: {
       ...ratesOf(names, rate),

@@ -2,17 +2,29 @@
 
 import type { OutputConfiguration } from 'commander'
 import { Command, CommanderError, Option } from 'commander'
-import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
-import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
-import { bench } from './commands/bench.ts'
-import { call } from './commands/call.ts'
 import { completion } from './commands/completion.ts'
-import { configPrint, configSchemaPrint } from './commands/config.ts'
 import type { CommandContext } from './commands/context.ts'
-import { doctor } from './commands/doctor.ts'
-import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
-import { serve } from './commands/serve.ts'
-import { start } from './commands/start.ts'
+import {
+  approvalsDecide,
+  approvalsList,
+  approvalsRules,
+  approvalsShow,
+  auditExport,
+  auditPrune,
+  auditSearch,
+  auditVerify,
+  bench,
+  call,
+  configPrint,
+  configSchemaPrint,
+  doctor,
+  keysCreate,
+  keysList,
+  keysRevoke,
+  serve,
+  start,
+  tenants,
+} from './commands/lazy.ts'
 import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 
