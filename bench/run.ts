@@ -24,6 +24,7 @@ import { overload } from './sections/overload.ts'
 import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
+import { space } from './sections/space.ts'
 import { stack } from './sections/stack.ts'
 import { stdio } from './sections/stdio.ts'
 import { tokens } from './sections/tokens.ts'
@@ -42,6 +43,7 @@ const sections: Record<string, () => Promise<Section>> = {
   cold,
   bundle,
   growth,
+  space,
   documents,
   tokens,
   servers,

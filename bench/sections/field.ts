@@ -68,14 +68,16 @@ export async function field(): Promise<Section> {
     const tableOf = (flow: Flow): Table => ({
       title: `field: three tools with HTTP and Redis, ${users} users, ${flow === 'calls' ? 'calls alone, newest revision' : 'a session of 2025-06-18 per call, as published'}`,
       notes: [`median of ${rounds} rounds of ${roundMs / 1_000} s; the API, Redis and the load share the cores`],
-      columns: ['', 'req/s', 'vs sdk-v1', 'CPU µs/req', 'p50 ms', 'p99 ms', 'memory MB', 'load busy'],
+      columns: ['', 'req/s', 'vs sdk-v1', 'CPU µs/req', 'CPU vs sdk-v1', 'p50 ms', 'p99 ms', 'memory MB', 'load busy'],
       rows: names.map((name) => {
+        const cpu = (one: Name) => measured.get(flow)?.(one, ({ cpuUs }) => cpuUs)
         const of = (pick: (sample: Sample) => number) => formatNumber(measured.get(flow)?.(name, pick))
         return [
           name,
           of(({ perSecond }) => perSecond),
           formatFactor(ratio(rate(flow, name), rate(flow, 'sdk-v1'))),
           of(({ cpuUs }) => cpuUs),
+          formatFactor(ratio(cpu('sdk-v1'), cpu(name))),
           of(({ p50Ms }) => p50Ms),
           of(({ p99Ms }) => p99Ms),
           of(({ megabytes }) => megabytes),
