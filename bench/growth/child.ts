@@ -1,4 +1,6 @@
 /** Measures one growth in a separate process: the CPU time of the call and the memory, at each size. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { measure } from '../contenders/cases.ts'
 import { median } from '../lib/figures.ts'
 import type { Growth } from './growth.ts'
@@ -14,13 +16,21 @@ export interface Description {
   readonly measured: string
 }
 
-const warmUpMs = 500
+/** The first point is measured after a longer time, because the code is compiled during it. */
+const warmUpMs = { first: 2_000, next: 500 } as const
 const roundMs = 200
 const rounds = 5
 
-async function pointOf({ call, growTo }: Growth, size: number): Promise<Point> {
+// Otherwise the garbage of growing would be collected during the calls.
+setFlagsFromString('--expose-gc')
+const collectGarbage: unknown = runInNewContext('gc')
+
+async function pointOf({ call, growTo, sizes, expect = '' }: Growth, size: number): Promise<Point> {
   await growTo(size)
-  await measure(call, warmUpMs)
+  const answer = String(await call())
+  if (!answer.includes(expect)) throw new Error(`answers ${answer.slice(0, 200)}`)
+  if (typeof collectGarbage === 'function') collectGarbage()
+  await measure(call, size === sizes[0] ? warmUpMs.first : warmUpMs.next)
   const taken: number[] = []
   for (let round = 0; round < rounds; round++) taken.push(await measure(call, roundMs))
   return { size, cpuUs: median(taken), megabytes: process.memoryUsage.rss() / 1e6 }

@@ -7,4 +7,6 @@ export interface Growth {
   /** Adds until there are `size`. */
   growTo(size: number): Promise<void>
   call(): unknown
+  /** A text that its answer must contain. A call without an answer checks its effect by itself. */
+  readonly expect?: string
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'sluice'
 import { sessions, toFetch } from 'sluice/fetch'
 import { define } from '../contenders/sluice/server.ts'
-import { callMessage, httpHeaders, openingMessages } from '../lib/messages.ts'
+import { callMessage, echoText, httpHeaders, openingMessages } from '../lib/messages.ts'
 import type { Growth } from './growth.ts'
 
 const revision = '2025-11-25'
@@ -34,4 +34,5 @@ export const growth: Growth = {
     }
   },
   call: async () => (await post(body, ids[next++ % ids.length])).text(),
+  expect: echoText,
 }

@@ -3,10 +3,11 @@ import { authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { define } from '../contenders/sluice/server.ts'
-import { callMessage } from '../lib/messages.ts'
+import { callMessage, echoText, httpHeaders } from '../lib/messages.ts'
 import type { Growth } from './growth.ts'
 
 const message = callMessage('2026-07-28')
+const headers = httpHeaders('tools/call', '2026-07-28')
 const server = toTransportServer(
   createServer(define(1), {
     use: [
@@ -36,7 +37,7 @@ const callAs = (tenant: number): Promise<string | null> =>
     via: {
       transport: 'http',
       peer: '127.0.0.1',
-      header: (name) => (name === 'authorization' ? `Bearer tenant-${tenant}` : undefined),
+      header: (name) => (name === 'authorization' ? `Bearer tenant-${tenant}` : headers[name]),
     },
   })
 
@@ -49,4 +50,5 @@ export const growth: Growth = {
     size = wanted
   },
   call: () => callAs(next++ % size),
+  expect: echoText,
 }

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { authenticate, createServer, defineServer, memoryStore, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import { toTransportServer } from 'sluice/extend'
+import { idempotency } from 'sluice/plugins'
 import * as z from 'zod'
+import { httpHeaders } from '../lib/messages.ts'
 import type { Growth } from './growth.ts'
 
 const store = memoryStore()
@@ -27,7 +29,7 @@ const verify = async (subject: string) => ({
 const server = toTransportServer(
   createServer(defineServer({ name: 'bench', version: '1.0.0', tools: [pay] }), {
     store,
-    use: [authenticate({ verifiers: [{ verify }] }), approvals],
+    use: [authenticate({ verifiers: [{ verify }] }), approvals, idempotency()],
   }),
 )
 const _meta = {
@@ -35,6 +37,7 @@ const _meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 }
+const headers = httpHeaders('tools/call', '2026-07-28', 'pay')
 let tickets = 0
 
 /** A caller has ten tickets, so that the number of callers grows too. */
@@ -47,7 +50,7 @@ async function request(): Promise<void> {
       via: {
         transport: 'http',
         peer: '127.0.0.1',
-        header: (name) => (name === 'authorization' ? `Bearer ${caller}` : undefined),
+        header: (name) => (name === 'authorization' ? `Bearer ${caller}` : headers[name]),
       },
     },
   )

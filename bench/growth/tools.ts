@@ -2,7 +2,7 @@
 import { toTransportServer } from 'sluice/extend'
 import { createServer } from 'sluice/node'
 import { define } from '../contenders/sluice/server.ts'
-import { callMessage } from '../lib/messages.ts'
+import { callMessage, echoText } from '../lib/messages.ts'
 import type { Growth } from './growth.ts'
 
 const message = callMessage('2026-07-28')
@@ -16,4 +16,5 @@ export const growth: Growth = {
     server = toTransportServer(createServer(define(size)))
   },
   call: () => server.handleText(JSON.parse(message)),
+  expect: echoText,
 }

@@ -80,7 +80,8 @@ async function forAll(work: (index: number) => Promise<unknown>): Promise<void> 
 }
 
 const record = JSON.stringify({ state: 'done', tool: 'echo', fingerprint: 'a'.repeat(64), text: 'x'.repeat(200) })
-const bucket = { burst: 100, perSecond: 10 }
+/** Refilled so slowly that no bucket is full again, and so removed, before the end. */
+const bucket = { burst: 100, perSecond: 0.001 }
 const hourMs = 3_600_000
 
 const writes = {
