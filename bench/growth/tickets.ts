@@ -1,14 +1,20 @@
-/** A call that needs an approval, and the first page of tickets, while many wait for a decision. */
+/** A call that needs an approval, and the first page of tickets, while many wait for a decision, on SQLite. */
 import { randomUUID } from 'node:crypto'
-import { authenticate, createServer, defineServer, memoryStore, tool } from 'sluice'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { authenticate, createServer, defineServer, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import { toTransportServer } from 'sluice/extend'
 import { idempotency } from 'sluice/plugins'
+import { sqliteStore } from 'sluice/sqlite'
 import * as z from 'zod'
 import { httpHeaders } from '../lib/messages.ts'
 import type { Growth } from './growth.ts'
 
-const store = memoryStore()
+const folder = mkdtempSync(join(tmpdir(), 'sluice-growth-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const store = sqliteStore(join(folder, 'tickets.db'))
 const day = 86_400_000
 const approvals = createApprovals({ store, maxPending: 1_000_000, decideMs: day, runMs: day })
 const pay = tool({
@@ -62,7 +68,8 @@ export const growth: Growth = {
   measured: 'a call that needs an approval, and a page of ten',
   sizes: [10, 1_000, 10_000],
   async growTo(size) {
-    while (tickets < size) await request()
+    // Many at a time, because each waits for the disk.
+    while (tickets < size) await Promise.all(Array.from({ length: Math.min(100, size - tickets) }, request))
   },
   async call() {
     await request()
