@@ -27,6 +27,8 @@ export interface Load {
   readonly requests: number
   /** Answers with another status or text, and connections that the server closed during a request. */
   readonly wrong: number
+  /** The first of them, to tell why. */
+  readonly firstWrong?: string
   readonly p50Ms: number
   readonly p99Ms: number
   /** The share of the time in which this process was busy: at 1 the load, not the server, is the limit. */
@@ -50,6 +52,7 @@ async function load(job: Job): Promise<Load> {
   const nextRequest = requestsOf(job)
   const latencies: number[] = []
   let wrong = 0
+  let firstWrong = ''
   let running = true
 
   const drive = (socket: Socket): Promise<void> =>
@@ -72,7 +75,10 @@ async function load(job: Job): Promise<Load> {
         received = received === '' ? chunk : received + chunk
         if (!isComplete(received)) return
         latencies.push(performance.now() - sentAt)
-        if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) wrong++
+        if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) {
+          wrong++
+          firstWrong ||= received.slice(0, 600)
+        }
         received = ''
         if (running) send()
         else socket.destroy()
@@ -92,6 +98,7 @@ async function load(job: Job): Promise<Load> {
     perSecond: latencies.length / seconds,
     requests: latencies.length,
     wrong,
+    firstWrong,
     p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
     p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
     busy: performance.eventLoopUtilization(idleBefore).utilization,

@@ -82,7 +82,8 @@ export async function race(section: string, names: readonly Contender[], options
     const result = await load.ask<Load | Failed>(job)
     if ('failed' in result) throw new Error(result.failed)
     const after = await child.ask<Used>('used')
-    if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
+    if (result.wrong > 0)
+      throw new Error(`${result.wrong} of ${result.requests} answers were wrong: ${result.firstWrong}`)
     const cpuUs = ((after.cpuMs - before.cpuMs) * 1_000) / result.requests
     const { longestTurnMs } = after
     return { ...result, cpuUs, serverBusy: (cpuUs * result.perSecond) / 1e6, longestTurnMs }
