@@ -13,8 +13,11 @@ import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
+import { cold } from './sections/cold.ts'
 import { documents } from './sections/documents.ts'
+import { field } from './sections/field.ts'
 import { gateway } from './sections/gateway.ts'
+import { growth } from './sections/growth.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
@@ -22,6 +25,8 @@ import { overload } from './sections/overload.ts'
 import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
+import { space } from './sections/space.ts'
+import { stack } from './sections/stack.ts'
 import { stdio } from './sections/stdio.ts'
 import { tasksSection } from './sections/tasks.ts'
 import { tokens } from './sections/tokens.ts'
@@ -30,13 +35,18 @@ const sections: Record<string, () => Promise<Section>> = {
   http,
   redis,
   postgres,
+  stack,
+  field,
   overload,
   handle,
   stdio,
   client,
   gateway,
   install,
+  cold,
   bundle,
+  growth,
+  space,
   documents,
   tokens,
   tasks: tasksSection,

@@ -23,7 +23,7 @@ async function check(name: string, { call, expect }: Case): Promise<void> {
 }
 
 /** Returns microseconds of CPU per call. The batch grows until reading the clock costs nothing. */
-async function measure(call: () => unknown, durationMs: number): Promise<number> {
+export async function measure(call: () => unknown, durationMs: number): Promise<number> {
   let calls = 0
   let batch = 1
   let used = 0

@@ -20,10 +20,11 @@ const silentAfterMs = 60_000
 const { BENCH_LOGS } = process.env
 export const logs = BENCH_LOGS ? 'inherit' : 'ignore'
 
-export function startChild(script: URL): Child {
+/** `program` runs the script instead of this Node: the path of a Bun. */
+export function startChild(script: URL, program: string = process.execPath): Child {
   const path = fileURLToPath(script)
   const name = `${basename(dirname(path))}/${basename(path)}`
-  const child: ChildProcess = fork(path, { stdio: ['ignore', 'ignore', logs, 'ipc'] })
+  const child: ChildProcess = fork(path, { execPath: program, stdio: ['ignore', 'ignore', logs, 'ipc'] })
   let ended: string | undefined
   child.on('exit', (code, signal) => {
     ended = `${name} ended with ${signal ?? code}; BENCH_LOGS=1 shows what it wrote`

@@ -11,6 +11,10 @@ export type Contender =
   | 'sluice-full'
   | 'sluice-redis'
   | 'sluice-postgres'
+  | 'stack-memory'
+  | 'stack-sqlite'
+  | 'stack-redis'
+  | 'stack-postgres'
   | 'sdk-v2'
   | 'sdk-v1'
   | 'mcp-lite'
@@ -22,6 +26,10 @@ export const revisions: Record<Contender, Revision> = {
   'sluice-full': '2026-07-28',
   'sluice-redis': '2026-07-28',
   'sluice-postgres': '2026-07-28',
+  'stack-memory': '2026-07-28',
+  'stack-sqlite': '2026-07-28',
+  'stack-redis': '2026-07-28',
+  'stack-postgres': '2026-07-28',
   'sdk-v2': '2026-07-28',
   'sdk-v1': '2025-11-25',
   'mcp-lite': '2025-06-18',

@@ -5,6 +5,7 @@
  * checked for its status and its text. The result contains the load's own busy share, so that a reader sees whether the
  * server or the load was the limit.
  */
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { isComplete, type Post, requestText } from './http-text.ts'
@@ -13,6 +14,8 @@ export interface Job extends Post {
   readonly expect: string
   readonly connections: number
   readonly durationMs: number
+  /** Sends a new idempotency key with each request. */
+  readonly keyed?: boolean
 }
 
 export interface Failed {
@@ -24,17 +27,32 @@ export interface Load {
   readonly requests: number
   /** Answers with another status or text, and connections that the server closed during a request. */
   readonly wrong: number
+  /** The first of them, to tell why. */
+  readonly firstWrong?: string
   readonly p50Ms: number
   readonly p99Ms: number
   /** The share of the time in which this process was busy: at 1 the load, not the server, is the limit. */
   readonly busy: number
 }
 
+/** The header is inserted by hand, because building each request anew would cost more than sending it. */
+function requestsOf(job: Job): () => Buffer | string {
+  const text = requestText(job)
+  const request = Buffer.from(text)
+  if (!job.keyed) return () => request
+  const at = text.indexOf('\r\n') + 2
+  const [head, tail] = [text.slice(0, at), text.slice(at)]
+  const prefix = randomUUID()
+  let count = 0
+  return () => `${head}idempotency-key: ${prefix}-${++count}\r\n${tail}`
+}
+
 async function load(job: Job): Promise<Load> {
   const { hostname, port } = new URL(job.url)
-  const request = Buffer.from(requestText(job))
+  const nextRequest = requestsOf(job)
   const latencies: number[] = []
   let wrong = 0
+  let firstWrong = ''
   let running = true
 
   const drive = (socket: Socket): Promise<void> =>
@@ -43,7 +61,7 @@ async function load(job: Job): Promise<Load> {
       let sentAt = 0
       const send = () => {
         sentAt = performance.now()
-        socket.write(request)
+        socket.write(nextRequest())
       }
       socket.setNoDelay(true)
       socket.setEncoding('latin1')
@@ -57,7 +75,10 @@ async function load(job: Job): Promise<Load> {
         received = received === '' ? chunk : received + chunk
         if (!isComplete(received)) return
         latencies.push(performance.now() - sentAt)
-        if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) wrong++
+        if (!received.startsWith('HTTP/1.1 200') || !received.includes(job.expect)) {
+          wrong++
+          firstWrong ||= received.slice(0, 600)
+        }
         received = ''
         if (running) send()
         else socket.destroy()
@@ -77,6 +98,7 @@ async function load(job: Job): Promise<Load> {
     perSecond: latencies.length / seconds,
     requests: latencies.length,
     wrong,
+    firstWrong,
     p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
     p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
     busy: performance.eventLoopUtilization(idleBefore).utilization,

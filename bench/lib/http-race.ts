@@ -14,7 +14,7 @@ import { callMessage, echoText, httpHeaders } from './messages.ts'
 const many = 32
 const warmUpMs = 3_000
 const roundMs = 600
-const rounds = 15
+const usualRounds = 15
 
 const bodyOf = (name: Contender) => callMessage(revisions[name])
 
@@ -32,10 +32,23 @@ async function check(name: Contender, { url, headers }: Served): Promise<void> {
   }
 }
 
+interface Used {
+  readonly cpuMs: number
+  readonly longestTurnMs: number
+}
+
 interface Sample extends Load {
   readonly cpuUs: number
   /** As share of a core. */
   readonly serverBusy: number
+  readonly longestTurnMs: number
+}
+
+export interface RaceOptions {
+  readonly connections?: number
+  /** Sends a new idempotency key with each request. */
+  readonly keyed?: boolean
+  readonly rounds?: number
 }
 
 export interface Race {
@@ -48,7 +61,8 @@ export interface Race {
   row(name: Contender): readonly string[]
 }
 
-export async function race(section: string, names: readonly Contender[], connections = many): Promise<Race> {
+export async function race(section: string, names: readonly Contender[], options: RaceOptions = {}): Promise<Race> {
+  const { connections = many, keyed = false, rounds = usualRounds } = options
   const load = startChild(new URL('../lib/http-load.ts', import.meta.url))
   const children = new Map(names.map((name) => [name, startChild(scriptOf(name, 'http'))]))
   const servers = new Map<Contender, Served>()
@@ -62,14 +76,17 @@ export async function race(section: string, names: readonly Contender[], connect
       expect: echoText,
       connections,
       durationMs,
+      keyed,
     }
-    const before = await child.ask<{ cpuMs: number }>('cpu')
+    const before = await child.ask<Used>('used')
     const result = await load.ask<Load | Failed>(job)
     if ('failed' in result) throw new Error(result.failed)
-    const after = await child.ask<{ cpuMs: number }>('cpu')
-    if (result.wrong > 0) throw new Error(`${result.wrong} of ${result.requests} answers were wrong`)
+    const after = await child.ask<Used>('used')
+    if (result.wrong > 0)
+      throw new Error(`${result.wrong} of ${result.requests} answers were wrong: ${result.firstWrong}`)
     const cpuUs = ((after.cpuMs - before.cpuMs) * 1_000) / result.requests
-    return { ...result, cpuUs, serverBusy: (cpuUs * result.perSecond) / 1e6 }
+    const { longestTurnMs } = after
+    return { ...result, cpuUs, serverBusy: (cpuUs * result.perSecond) / 1e6, longestTurnMs }
   }
 
   async function warmUp(name: Contender) {
@@ -88,7 +105,7 @@ export async function race(section: string, names: readonly Contender[], connect
       if (name === names[0]) progress(`${section}: round ${round + 1} of ${rounds}`)
       return drive(name, roundMs)
     })
-    return toRace(connections, (name, pick) => {
+    return toRace(connections, rounds, (name, pick) => {
       const taken = samples.get(name)
       return taken && median(taken.map(pick))
     })
@@ -98,7 +115,7 @@ export async function race(section: string, names: readonly Contender[], connect
   }
 }
 
-function toRace(connections: number, of: Race['of']): Race {
+function toRace(connections: number, rounds: number, of: Race['of']): Race {
   const rate: Race['rate'] = (name) => of(name, (sample) => sample.perSecond)
   const floorBusy = of('floor', (sample) => sample.serverBusy) ?? 0
   return {

@@ -16,7 +16,7 @@ const envelope = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-const request = (method: string, params: object, revision: Revision, id: number): string =>
+export const jsonText = (method: string, params: object, revision: Revision, id: number): string =>
   JSON.stringify({
     jsonrpc: '2.0',
     id,
@@ -25,16 +25,16 @@ const request = (method: string, params: object, revision: Revision, id: number)
   })
 
 export const callMessage = (revision: Revision, id = 1): string =>
-  request('tools/call', { name: 'echo', arguments: { text: echoText } }, revision, id)
+  jsonText('tools/call', { name: 'echo', arguments: { text: echoText } }, revision, id)
 
-export const listMessage = (revision: Revision, id = 1): string => request('tools/list', {}, revision, id)
+export const listMessage = (revision: Revision, id = 1): string => jsonText('tools/list', {}, revision, id)
 
 /** Returns the messages that a stdio server of an earlier revision needs before its first call. */
 export const openingMessages = (revision: Revision): readonly string[] =>
   revision === '2026-07-28'
     ? []
     : [
-        request(
+        jsonText(
           'initialize',
           { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
           revision,
@@ -43,12 +43,12 @@ export const openingMessages = (revision: Revision): readonly string[] =>
         '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       ]
 
-export const httpHeaders = (method: string, revision: Revision): Record<string, string> => ({
+export const httpHeaders = (method: string, revision: Revision, tool = 'echo'): Record<string, string> => ({
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
   'mcp-protocol-version': revision,
   ...(revision === '2026-07-28' && {
     'mcp-method': method,
-    ...(method === 'tools/call' && { 'mcp-name': 'echo' }),
+    ...(method === 'tools/call' && { 'mcp-name': tool }),
   }),
 })

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import type { ServerDefinition, Store } from 'sluice'
+import type { Plugin, ServerDefinition, Store } from 'sluice'
 import { authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import { jwt } from 'sluice/jwt'
 import { admission, createServer, fileLogger, nodeClock, serveHttp } from 'sluice/node'
@@ -31,12 +31,17 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const highLimit = { burst: 1e9, perSecond: 1e9 }
-export async function serveFull(
-  more: { readonly store?: Store; readonly definition?: ServerDefinition } = {},
-): Promise<void> {
-  const { definition = define(1, ['echo']), ...options } = more
+
+export interface FullOptions {
+  readonly store?: Store
+  readonly plugins?: readonly Plugin[]
+  readonly definition?: ServerDefinition
+}
+
+export async function serveFull(options: FullOptions = {}): Promise<void> {
+  const { store, plugins = [], definition = define(1, ['echo']) } = options
   const server = createServer(definition, {
-    ...options,
+    ...(store && { store }),
     clock: nodeClock,
     secret: 'another thirty-two characters long',
     use: [
@@ -48,6 +53,7 @@ export async function serveFull(
       idempotency(),
       metrics(),
       health(),
+      ...plugins,
     ],
   })
   const http = await serveHttp(server, { port: 0, admission: admission({ perPeer: highLimit }) })

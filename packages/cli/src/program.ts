@@ -2,21 +2,35 @@
 
 import type { OutputConfiguration } from 'commander'
 import { Command, CommanderError, Option } from 'commander'
-import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
-import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
-import { bench } from './commands/bench.ts'
-import { call } from './commands/call.ts'
-import { card } from './commands/card.ts'
 import { completion } from './commands/completion.ts'
-import { configPrint, configSchemaPrint } from './commands/config.ts'
-import { connect } from './commands/connect.ts'
 import type { CommandContext } from './commands/context.ts'
-import { doctor } from './commands/doctor.ts'
-import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
-import { serve } from './commands/serve.ts'
-import { start } from './commands/start.ts'
-import { upstreamsList, upstreamsLogs, upstreamsRestart } from './commands/upstreams.ts'
-import { wrap } from './commands/wrap.ts'
+import {
+  approvalsDecide,
+  approvalsList,
+  approvalsRules,
+  approvalsShow,
+  auditExport,
+  auditPrune,
+  auditSearch,
+  auditVerify,
+  bench,
+  call,
+  card,
+  configPrint,
+  configSchemaPrint,
+  connect,
+  doctor,
+  keysCreate,
+  keysList,
+  keysRevoke,
+  serve,
+  start,
+  tenants,
+  upstreamsList,
+  upstreamsLogs,
+  upstreamsRestart,
+  wrap,
+} from './commands/lazy.ts'
 import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 

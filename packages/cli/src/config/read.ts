@@ -3,7 +3,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import YAML from 'yaml'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Tree } from './tree.ts'
 import { isTree } from './tree.ts'
@@ -42,6 +41,9 @@ export async function readConfig(path: string): Promise<Tree> {
   )
 }
 
+/** Loaded only for a YAML file, because its eighty modules take as long as the rest of the command. */
+const loadYaml = async () => (await import('yaml')).default
+
 async function valueIn(path: string): Promise<unknown> {
   switch (extname(path)) {
     case '.json':
@@ -55,7 +57,8 @@ async function valueIn(path: string): Promise<unknown> {
 }
 
 /** Refuses a name without a value, because `authenticate:` with only comments below would turn authentication off. */
-function yamlIn(text: string): unknown {
+async function yamlIn(text: string): Promise<unknown> {
+  const YAML = await loadYaml()
   const document = YAML.parseDocument(text)
   if (document.errors[0]) throw document.errors[0]
   YAML.visit(document, {

@@ -6,6 +6,7 @@
 import type { Bus } from './bus.ts'
 import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
+import { createHubListeners } from './hub-listeners.ts'
 import { isObject } from './json.ts'
 import type { Store } from './store.ts'
 
@@ -13,8 +14,11 @@ import type { Store } from './store.ts'
 export interface Hub {
   /** Settles when no event published from then on is missed; `undefined` if that is the case already. */
   ready(): Promise<void> | undefined
-  /** Delivers events from now on. The returned function unsubscribes. */
-  subscribe(listener: (event: ServerEvent, position: string) => void): () => void
+  /**
+   * Delivers events from now on. With `uris`, changes of other resources are not delivered. The returned function
+   * unsubscribes.
+   */
+  subscribe(listener: (event: ServerEvent, position: string) => void, uris?: ReadonlySet<string>): () => void
   /** Delivers the kept events after that position, then continues like `subscribe`. */
   subscribeAfter(position: string, listener: (event: ServerEvent, position: string) => void): () => void
   /** Calls `then` when the server closes. The returned function unsubscribes. */
@@ -52,7 +56,7 @@ export const maxKeptEvents = 1000
 
 export function createHub(bus: Bus, server: string): OwnedHub {
   const channel = `events ${server}`
-  const listeners = new Set<HubListener>()
+  const listeners = createHubListeners()
   const closers = new Set<() => void>()
   const kept: { readonly event: ServerEvent; readonly position: string }[] = []
   let received = 0
@@ -62,18 +66,14 @@ export function createHub(bus: Bus, server: string): OwnedHub {
     const position = String(++received).padStart(16, '0')
     kept.push({ event, position })
     if (kept.length > maxKeptEvents) kept.shift()
-    for (const listener of [...listeners]) listener(event, position)
+    listeners.deliver(event, position)
   })
-  const subscribe: Hub['subscribe'] = (listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }
   return {
     ready: () => undefined,
-    subscribe,
+    subscribe: listeners.add,
     subscribeAfter(after, listener) {
       for (const { event, position } of kept) if (position > after) listener(event, position)
-      return subscribe(listener)
+      return listeners.add(listener)
     },
     onClose(then) {
       closers.add(then)

@@ -13,8 +13,9 @@
 
 import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
-import type { HubListener, OwnedHub, SharedServices } from './hub.ts'
+import type { OwnedHub, SharedServices } from './hub.ts'
 import { maxKeptEvents, parseEvent } from './hub.ts'
+import { createHubListeners } from './hub-listeners.ts'
 import { createSerial } from './serial.ts'
 import type { Key } from './store.ts'
 import { pagesOf } from './store.ts'
@@ -32,7 +33,7 @@ const pollMs = 5_000
 export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): OwnedHub {
   const channel = `events ${name}`
   const run = createSerial()
-  const listeners = new Set<HubListener>()
+  const listeners = createHubListeners()
   const closers = new Set<() => void>()
   /** Published events whose append has not started. */
   const waiting = new Set<string>()
@@ -76,7 +77,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
       await join()
       last = await readLog(last, (event, position) => {
         last = position
-        for (const listener of [...listeners]) listener(event, position)
+        listeners.deliver(event, position)
       })
       // An unavailable store costs a delay: the next read continues from the same position.
     }).catch(() => {})
@@ -125,14 +126,15 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
 
   return {
     ready: () => (joined ? undefined : run(join)),
-    subscribe(listener) {
-      listeners.add(listener)
+    subscribe(listener, uris) {
+      const remove = listeners.add(listener, uris)
       read()
-      return () => listeners.delete(listener)
+      return remove
     },
     subscribeAfter(position, listener) {
       let from = position
       let ended = false
+      let remove: (() => void) | undefined
       const replay = (): void => {
         run(async () => {
           await join()
@@ -142,7 +144,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
             from = at
             if (!ended) listener(event, at)
           })
-          if (!ended) listeners.add(listener)
+          if (!ended) remove = listeners.add(listener)
         }).then(read, () => {
           if (ended) return
           failed.add(replay)
@@ -153,7 +155,7 @@ export function sharedHub({ bus, store, name }: SharedServices, clock: Clock): O
       return () => {
         ended = true
         failed.delete(replay)
-        listeners.delete(listener)
+        remove?.()
       }
     },
     onClose(then) {

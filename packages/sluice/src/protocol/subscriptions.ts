@@ -121,7 +121,7 @@ export function createListen(
       const unsubscribe = hub.subscribe((event) => {
         const notification = toNotification(event, filter)
         if (notification) call.notify(notification.method, { ...notification.params, _meta })
-      })
+      }, filter.uris)
       const removeCloser = hub.onClose(() => {
         end()
         resolve({ _meta })

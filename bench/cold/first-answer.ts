@@ -1,0 +1,81 @@
+/** Starts a program and measures the time until its first answer. The program is ended after it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { freePort } from '../../test/kit/processes/programs.ts'
+import { callMessage, echoText, httpHeaders, openingMessages, type Revision } from '../lib/messages.ts'
+
+const silentAfterMs = 30_000
+
+/** Returns milliseconds from the start of the process to the answer of its first `tools/call`, over stdio. */
+export async function overStdio(args: readonly string[], revision: Revision, cwd?: string): Promise<number> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
+  const exited = once(child, 'exit')
+  const timer = setTimeout(() => child.kill('SIGKILL'), silentAfterMs)
+  // A server that has ended is noticed below.
+  child.stdin.on('error', () => {})
+  const messages = [...openingMessages(revision), callMessage(revision)]
+  child.stdin.write(messages.map((message) => `${message}\n`).join(''))
+  try {
+    let text = ''
+    for await (const chunk of child.stdout) {
+      text += String(chunk)
+      if (text.includes(echoText)) return performance.now() - startedAt
+    }
+    throw new Error(`no answer, but ${text.slice(0, 200)}`)
+  } finally {
+    clearTimeout(timer)
+    child.kill('SIGKILL')
+    await exited
+  }
+}
+
+/** Returns milliseconds from the start of workerd with a bundled worker to the answer of its first `tools/call`. */
+export async function onWorkerd(workerd: string, worker: string, revision: Revision): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-cold-'))
+  const port = await freePort()
+  await writeFile(join(folder, 'worker.js'), worker)
+  await writeFile(join(folder, 'config.capnp'), configOf(port))
+  const startedAt = performance.now()
+  const child = spawn(workerd, ['serve', join(folder, 'config.capnp')], { stdio: 'ignore', detached: true })
+  const exited = once(child, 'exit')
+  try {
+    while (performance.now() - startedAt < silentAfterMs) {
+      const text = await post(`http://127.0.0.1:${port}/mcp`, revision)
+      if (text?.includes(echoText)) return performance.now() - startedAt
+      if (text !== undefined) throw new Error(`answers ${text.slice(0, 200)}`)
+    }
+    throw new Error('no answer')
+  } finally {
+    // Kills the group, because the installed program is a wrapper that starts the real one.
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await exited
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Returns `undefined` while the port does not listen. */
+async function post(url: string, revision: Revision): Promise<string | undefined> {
+  try {
+    const headers = httpHeaders('tools/call', revision)
+    return await (await fetch(url, { method: 'POST', headers, body: callMessage(revision) })).text()
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    return undefined
+  }
+}
+
+const configOf = (port: number): string => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "worker", esModule = embed "worker.js")],
+    compatibilityDate = "2026-07-01",
+    compatibilityFlags = ["nodejs_compat"],
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+`
