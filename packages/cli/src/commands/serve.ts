@@ -52,7 +52,8 @@ export async function serve(context: CommandContext, target: string, options: Se
   const folder = dataFolder(loaded.config.data)
   for (const each of tightenPermissions(folder)) terminal.err(each)
   const logger = loggerOf(loaded.config)
-  const open = (): Promise<OpenedServer> => openServer({ name, module, folder, env, logger, clock })
+  const argument = loaded.config.servers?.[name]?.folder
+  const open = (): Promise<OpenedServer> => openServer({ name, module, folder, argument, env, logger, clock })
   const opened = await (isStdio ? withStdoutSilenced(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
   const config = applyLocalDefaults(loaded, isGated(opened.definition))

@@ -47,11 +47,11 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const configured = Object.entries(config.servers ?? all)
   const named: NamedServer[] = []
-  for (const [name, { module, enabled = true, env: extraEnv = {} }] of configured)
+  for (const [name, { module, folder: argument, enabled = true, env: extraEnv = {} }] of configured)
     if (enabled)
       named.push({
         name,
-        opened: await openServer({ name, module, folder, env: { ...env, ...extraEnv }, logger, clock }),
+        opened: await openServer({ name, module, folder, argument, env: { ...env, ...extraEnv }, logger, clock }),
       })
   refuseSplitData(named, config)
 

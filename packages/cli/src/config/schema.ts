@@ -60,6 +60,7 @@ const retentionSettings = {
 
 const serverSettings = z.strictObject({
   module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
+  folder: path.optional().describe('The folder that the server serves: the Markdown files of knowledge'),
   env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment'),
   enabled: z.boolean().optional(),
 })
