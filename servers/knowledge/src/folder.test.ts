@@ -109,7 +109,7 @@ test('one file with a status makes the whole folder strict, and removing it make
   expect(lenient).toMatchObject({ removed: ['articles/a'], problems: [], hidden: [] })
 })
 
-test('a page in a folder of its own is named by that folder, as Hugo and Docusaurus do', async () => {
+test('a page with a separate folder is named by that folder, as Hugo and Docusaurus do', async () => {
   const folder = await aFolder({
     ...{
       'posts/hello/index.md': '# Hello',

@@ -2,7 +2,7 @@
  * Reads a folder of Markdown files; later reads only open the files that changed.
  *
  * The folder of a file is its collection, its name the slug: `guides/deploy/docker.md` is `docker` in `guides-deploy`.
- * Files at the top are in `articles`. A page in a folder of its own (`posts/hello/index.md`) is named by that folder.
+ * Files at the top are in `articles`. A page with a separate folder (`posts/hello/index.md`) is named by that folder.
  * Hidden files and `node_modules` are skipped, and links are not followed, so that nothing outside the folder is ever
  * served.
  */
