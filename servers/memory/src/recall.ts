@@ -37,8 +37,6 @@ export interface Recall {
 
 /** How long a search waits for the vector of its query. */
 const embedTimeoutMs = 5_000
-/** Below this cosine two texts are unrelated, with any model. */
-const minSimilarity = 0.2
 
 export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
   const latest = createAverages()
@@ -54,7 +52,7 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
       const [vector] = await embedder.embed(workspace.tenant, [query], embedTimeoutMs)
       if (!vector) return []
       const hits = await workspace.searchVectors(vector, filters, limit)
-      return hits.filter(({ score }) => score >= minSimilarity)
+      return hits.filter(({ score }) => score >= embedder.minSimilarity)
     } catch (thrown) {
       return reasonOf(thrown, embedder.model)
     }

@@ -7,7 +7,6 @@ import type { Clock, Logger } from 'sluice'
 import type { Archive, PieceVector, Workspace } from '../archive.ts'
 import { WorkspaceDeleted } from '../archive.ts'
 import type { Embedder } from './embedder.ts'
-import { batchSize } from './embedder.ts'
 import { reasonOf } from './reason.ts'
 import { EmbeddingsUnavailable } from './request.ts'
 
@@ -31,7 +30,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
   async function run(workspace: Workspace): Promise<string | undefined> {
     try {
       while (!closed) {
-        const pieces = await workspace.unembedded(batchSize)
+        const pieces = await workspace.unembedded(embedder.batchSize)
         if (pieces.length === 0) return undefined
         const texts = pieces.map(({ text }) => text)
         const vectors = await embedEach(workspace.tenant, texts)
