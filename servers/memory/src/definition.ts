@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import { description, version } from './package.ts'
 import { recallPrompt } from './prompts.ts'
 import { memoryResource } from './resources.ts'
+import { buildGraphTool } from './tools/build-graph.ts'
 import { graphTools } from './tools/graph.ts'
 import { memoryTools } from './tools/memories.ts'
 import { searchTool } from './tools/search.ts'
@@ -28,6 +29,7 @@ export const defineMemory = (app: App): ServerDefinition =>
       ...workspaceTools(app),
       ...transferTools(app),
       ...graphTools(app),
+      buildGraphTool(app),
     ],
     resources: [memoryResource(app)],
     prompts: [recallPrompt(app)],
