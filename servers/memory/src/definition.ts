@@ -7,6 +7,7 @@ import { description, version } from './package.ts'
 import { recallPrompt } from './prompts.ts'
 import { memoryResource } from './resources.ts'
 import { buildGraphTool } from './tools/build-graph.ts'
+import { indexTool, pruneTool } from './tools/code.ts'
 import { graphTools } from './tools/graph.ts'
 import { memoryTools } from './tools/memories.ts'
 import { searchTool } from './tools/search.ts'
@@ -30,6 +31,8 @@ export const defineMemory = (app: App): ServerDefinition =>
       ...transferTools(app),
       ...graphTools(app),
       buildGraphTool(app),
+      ...(app.codeFolders.length > 0 ? [indexTool(app)] : []),
+      pruneTool(app),
     ],
     resources: [memoryResource(app)],
     prompts: [recallPrompt(app)],

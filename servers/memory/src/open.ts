@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import type { Archive } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
 import { archiveErrors } from './archive-errors.ts'
+import { codeFolders } from './code/files.ts'
 import { defineMemory } from './definition.ts'
 import { createCatchUp } from './embeddings/catch-up.ts'
 import { createEmbedder } from './embeddings/embedder.ts'
@@ -52,6 +53,7 @@ export const open: OpenServer = async (host) => {
     catchUp: embedder && createCatchUp(archive, embedder, clock, logger),
     clock,
     initialWorkspace: startsIn.data,
+    codeFolders: codeFolders(env['SLUICE_MEMORY_CODE']),
   }
   return {
     definition: defineMemory(app),
