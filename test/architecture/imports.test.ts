@@ -18,7 +18,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   approvals: ['core', 'protocol', 'stores', 'approvals'],
   plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
   transports: ['core', 'protocol', 'transports'],
-  testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
+  testing: ['core', 'protocol', 'layers', 'plugins', 'approvals', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
   client: ['core', 'protocol', 'transports', 'client'],
 }

@@ -7,8 +7,8 @@ import { createKnowledgeBase } from './knowledge-base.ts'
 
 const client = await testClient(knowledge(asdlc))
 const call = (name: string, args: Record<string, unknown> = {}) => client.call(name, args)
-const textsOf = (result: Awaited<ReturnType<typeof call>>): readonly string[] =>
-  (result['content'] as { readonly text: string }[]).map(({ text }) => text)
+const textsOf = ({ content }: Awaited<ReturnType<typeof call>>): readonly string[] =>
+  content.map(({ text = '' }) => text)
 
 test('the tools are listed as documented', async () => {
   const { tools } = await client.request('tools/list')
