@@ -12,7 +12,7 @@ async function useEveryFeature(client: Client): Promise<void> {
     ...['add_memory', 'list_memories', 'delete_memory', 'clear_all', 'search_memory', 'get_stats'],
     ...['create_workspace', 'list_workspaces', 'set_current_workspace', 'get_current_workspace', 'delete_workspace'],
     ...['export_memories', 'import_memories'],
-    ...['add_relation', 'get_related', 'graph_status', 'export_graph'],
+    ...['add_relation', 'get_related', 'graph_status', 'export_graph', 'build_graph', 'prune_memory'],
   ])
   expect(await textOf(client, 'add_memory', { text: 'The office is in Delft.' })).toMatch(
     /^Memory stored successfully\.\nID: [0-9a-f-]{36}\nChunks created: 1$/,
