@@ -253,7 +253,7 @@ test('links of Obsidian lead to articles; those to hidden pages and those in cod
   const pages = [
     anArticle({
       slug: 'start',
-      body: 'See [[Meeting Notes]], [[concepts/goals#Year|our goals]], [[Obj]], [[Hidden]], ![[Meeting Notes]].\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
+      body: 'See [[Meeting Notes]], [[concepts/goals#Year|our goals]], [[Obj|`obj`]], [[Hidden]], ![[Meeting Notes]].![[logo.svg#icon]]\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
     }),
     anArticle({ collection: 'daily', slug: 'Meeting Notes' }),
     anArticle({ slug: 'goals', aliases: ['OBJ'] }),
@@ -261,6 +261,6 @@ test('links of Obsidian lead to articles; those to hidden pages and those in cod
   ]
   const vault = await testClient(knowledge(createKnowledgeBase('Vault', pages)))
   expect(textsOf(await vault.call('get_article', { slug: 'start' }))[0]).toBe(
-    '# start\n\nSee [Meeting Notes](article://daily/Meeting%20Notes), [our goals](article://concepts/goals), [Obj](article://concepts/goals), Hidden, [Meeting Notes](article://daily/Meeting%20Notes).\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
+    '# start\n\nSee [Meeting Notes](article://daily/Meeting%20Notes), [our goals](article://concepts/goals), [`obj`](article://concepts/goals), Hidden, [Meeting Notes](article://daily/Meeting%20Notes).\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
   )
 })
