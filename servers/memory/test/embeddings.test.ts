@@ -149,7 +149,7 @@ test('a hanging service delays the first callers by five seconds and the next on
   const memory = await openWith()
   const stored: Answer = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
   expect(textOf(stored)).toMatch(
-    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is slow/,
+    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: Embedding takes longer/,
   )
   const found = await eventually(memory, memory.call('search_memory', { query: 'anna' }))
   expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words only.')

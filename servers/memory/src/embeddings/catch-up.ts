@@ -16,8 +16,6 @@ export interface CatchUp {
   close(): void
 }
 
-/** How long a caller that stores waits for the vectors. */
-const maxWaitMs = 5_000
 /** How long one batch may take if no caller waits for it. */
 const batchTimeoutMs = 60_000
 const retryMs = 60_000
@@ -90,8 +88,8 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
       const key = JSON.stringify([workspace.tenant, workspace.id])
       const work = running.has(key) ? start(workspace).then((why) => why ?? start(workspace)) : start(workspace)
       return new Promise((resolve, reject) => {
-        const cancelTimer = clock.after(maxWaitMs, () =>
-          resolve('The embedding service is slow: vectors are added in the background.'),
+        const cancelTimer = clock.after(embedder.maxWaitMs, () =>
+          resolve('Embedding takes longer: vectors are added in the background.'),
         )
         work.then(resolve, reject).finally(cancelTimer)
       })

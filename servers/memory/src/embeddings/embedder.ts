@@ -12,6 +12,8 @@ export interface Embedder {
   readonly model: string
   /** Texts in one request. */
   readonly batchSize: number
+  /** How long a caller that stores waits for the vectors. */
+  readonly maxWaitMs: number
   /** Below this cosine two texts are unrelated. */
   readonly minSimilarity: number
   /** Ends within `patienceMs`. Throws `EmbeddingsUnavailable`. */
@@ -68,6 +70,7 @@ export function createEmbedder(service: EmbeddingModel): Embedder {
   return {
     model: service.model,
     batchSize,
+    maxWaitMs: service.maxWaitMs,
     minSimilarity: service.minSimilarity,
     async embed(tenant, texts, patienceMs) {
       const keys = texts.map((text) => keyOf(tenant, text))

@@ -43,6 +43,8 @@ export function localModel(clock: Clock): EmbeddingModel {
     model: 'universal-sentence-encoder-lite',
     clock,
     batchSize: 8,
+    // Enough for one memory. After an import every call would otherwise wait for what is left of it.
+    maxWaitMs: 1_500,
     minSimilarity: 0.3,
     async vectors(texts, patienceMs) {
       const until = clock.now() + patienceMs

@@ -8,6 +8,8 @@ export interface EmbeddingModel {
   readonly clock: Clock
   /** Texts in one request. */
   readonly batchSize: number
+  /** How long a caller that stores waits for the vectors. */
+  readonly maxWaitMs: number
   /** Below this cosine two texts are unrelated. */
   readonly minSimilarity: number
   /** Returns one vector per text. Ends within `patienceMs`. Throws `EmbeddingsUnavailable`. */

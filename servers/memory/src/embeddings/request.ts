@@ -34,6 +34,7 @@ export const serviceModel = (service: EmbeddingService): EmbeddingModel => ({
   model: service.model,
   clock: service.clock,
   batchSize: 64,
+  maxWaitMs: 5_000,
   minSimilarity: 0.2,
   vectors: (texts, patienceMs) => request(service, texts, patienceMs),
   close: async () => {},
