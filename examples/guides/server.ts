@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { ServerDefinition } from 'sluice'
 import { defineServer, fail, prompt, resource, tool } from 'sluice'
-import { testClient } from 'sluice/testing'
+import { run, testClient } from 'sluice/testing'
 import * as z from 'zod'
 
 const addNote = tool({
@@ -45,13 +45,14 @@ export const notes: ServerDefinition = defineServer({
 
 const client = await testClient(notes)
 const added = await client.call('add_note', { title: 'tea', text: 'Water at 80 °C' })
-assert.deepEqual(added['structuredContent'], { uri: 'note://tea' })
+assert.deepEqual(added.structuredContent, { uri: 'note://tea' })
 assert.partialDeepStrictEqual(await client.request('resources/read', { uri: 'note://tea' }), {
   contents: [{ text: 'Water at 80 °C' }],
 })
 // An error that the model can fix is a tool error that says what to do.
 const again = await client.call('add_note', { title: 'tea', text: 'Boiling' })
-assert.partialDeepStrictEqual(again, {
-  isError: true,
-  content: [{ text: 'A note "tea" already exists; choose another title' }],
-})
+assert.equal(again.isError, true)
+assert.equal(again.text(), 'A note "tea" already exists; choose another title')
+// One tool, without a server.
+const alone = await run(addNote, { title: 'tea', text: 'Boiling' })
+assert.equal(alone.isError, false)

@@ -24,7 +24,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   card: ['core', 'protocol', 'card'],
   skills: ['core', 'protocol', 'skills'],
   transports: ['core', 'protocol', 'transports'],
-  testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
+  testing: ['core', 'protocol', 'layers', 'plugins', 'approvals', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
   client: ['core', 'protocol', 'transports', 'client'],
   gateway: ['core', 'protocol', 'layers', 'transports', 'json-schema', 'client', 'gateway'],

@@ -143,7 +143,7 @@ const scenarios: { readonly [name: string]: () => Promise<void> } = {
   async test_handle_request_tools_list_success() {
     const handleRequest = await memoryServer()
     const { tools } = await handleRequest({ method: 'tools/list', params: {}, id: 2 })
-    expect(tools).toHaveLength(17)
+    expect(tools).toHaveLength(19)
     for (const each of tools as readonly object[])
       expect(each).toMatchObject({
         name: expect.any(String),

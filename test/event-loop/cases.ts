@@ -1,5 +1,6 @@
 /** The largest input of every tool of the five servers, and hostile input of that size for tools that parse. */
 
+import { fileURLToPath } from 'node:url'
 import { fitFile, zipOf } from '../../servers/fitness/test/activity-files.fixture.ts'
 
 export interface Case {
@@ -161,6 +162,8 @@ const relations = (count: number): string =>
       JSON.stringify({ type: 'relation', from: { name: `a${n}` }, relation: 'knows', to: { name: `b${n}` } }),
     ).join('\n'),
   )
+/** The sources of the library: a few hundred files. */
+const sources = fileURLToPath(new URL('../../packages/sluice/src', import.meta.url))
 const memory = (share: number): readonly Case[] =>
   [
     { tool: 'search_memory', arguments: () => ({ query: misspelt.repeat(20).slice(0, 1000), limit: 100 }) },
@@ -177,6 +180,9 @@ const memory = (share: number): readonly Case[] =>
     { tool: 'export_graph', arguments: () => ({ format: 'graphml' }) },
     { tool: 'export_memories', arguments: () => ({}) },
     { tool: 'delete_memory', arguments: () => ({ memory_id: '00000000-0000-4000-8000-000000000000', confirm: true }) },
+    { tool: 'build_graph', arguments: () => ({ text: 'Anna Schmidt works at Siemens in Munich. '.repeat(2400) }) },
+    { tool: 'index_codebase', arguments: () => ({ repo_path: sources }) },
+    { tool: 'prune_memory', arguments: () => ({ dry_run: false, confirm: true }) },
     { tool: 'add_memory', with: '10 million characters', arguments: () => ({ text: longText() }) },
     {
       tool: 'add_memory',

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { open as fitness } from '@sluice/fitness'
 import { open as knowledge } from '@sluice/knowledge'
 import { open as lisp } from '@sluice/lisp'
@@ -39,12 +40,13 @@ const approved = ({ tools = [], ...definition }: OpenedServer['definition']): Op
   tools: tools.map((tool) => ({ ...tool, policy: { ...tool.policy, approval: 'never' as const } })),
 })
 
+const packages = fileURLToPath(new URL('../../packages', import.meta.url))
 const urls: Record<string, string> = {}
 const tools: Record<string, readonly string[]> = {}
 for (const [name, open] of Object.entries(servers)) {
   const folder = join(root, name)
   const argument = await fill(name, folder, rows)
-  const env = { HOME: root, PATH: process.env['PATH'] }
+  const env = { HOME: root, PATH: process.env['PATH'], SLUICE_MEMORY_CODE: packages }
   const opened = await open({ folder, env, clock: nodeClock, logger, ...(argument !== undefined && { argument }) })
   const definition = approved(opened.definition)
   const server = createServer(definition, {

@@ -35,7 +35,7 @@ test('build makes one file of the visible articles', async () => {
   const out = join(folder, 'index.json')
   const { code, stdout, stderr } = await run(['build', folder, '--out', out, '--title', 'My notes'])
   expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden article left out\n$/)
+  expect(stderr).toMatch(/index\.json: 1 article, \d+ KB; 1 hidden article left out:\n {2}b\.md: status: Draft\n$/)
   const text = await readFile(out, 'utf8')
   expect(text).not.toContain('Secret')
   expect(fromIndex(JSON.parse(text)).articles).toMatchObject([{ slug: 'a', title: 'A' }])
@@ -87,11 +87,14 @@ test('--version and --help are answered on stdout', async () => {
 test('the start-up message says what is missing', async () => {
   const empty = await aFolder()
   expect((await run([empty])).stderr).toContain(`no articles yet; put Markdown files into ${empty}`)
-  const drafts = await aFolder({ 'a.md': anArticle('A', 'tags: []') })
-  expect((await run([drafts])).stderr).toContain('none has the status Live or Experimental')
-  const wrong = await aFolder({ 'a.md': '# A', 'b.md': '---\ntitle: B\n---\n' })
-  expect((await run([], { SLUICE_KNOWLEDGE_FOLDER: wrong })).stderr).toContain(
-    'a file is left out: b.md: lastUpdated: ',
+  const drafts = await aFolder({ 'a.md': anArticle('A', 'draft: true') })
+  expect((await run([drafts])).stderr).toContain('0 articles; a file is left out: a.md: draft: true')
+  const wrong = await aFolder({
+    ...{ 'a.md': '# A', 'b.md': '---\ntitle: [\n---\n', 'c.md': anArticle('C', 'status: Proposed') },
+    ...{ 'd.md': anArticle('D', 'tags: []'), 'e.md': anArticle('E', 'tags: []') },
+  })
+  expect((await run([], { SLUICE_KNOWLEDGE_FOLDER: wrong })).stderr).toMatch(
+    /1 article; 4 files are left out: b\.md: front matter: .*; c\.md: status: Proposed; d\.md: it has no status, but other files have one; and 1 more, which the log names/,
   )
   const broken = await aFolder({ 'index.json': '{' })
   expect(await run([join(broken, 'index.json')])).toMatchObject({

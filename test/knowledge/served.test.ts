@@ -58,10 +58,10 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
       structuredContent: { total: 2 },
     })
     expect(await peer.call('search_articles', { query: 'reveiw' })).toMatchObject({
-      content: [{ text: '- [review] Review' }],
+      content: [{ text: '- [practices/review] Review' }],
     })
     expect(await peer.call('get_article', { slug: 'context' })).toMatchObject({
-      content: [{ text: '# Context\n\nAbout context.' }],
+      content: [{ text: '# Context\n\nAbout context.' }, { text: 'Cite this article as [concepts/context]' }],
     })
     expect(await peer.call('get_article', { slug: 'plan' })).toMatchObject({
       isError: true,
@@ -91,12 +91,12 @@ describe.each(table)('over $way, $era', ({ era, connect }) => {
     await peer.received.next(isUpdate)
     expect(peer.received.all.filter(isList)).toEqual([])
     expect(await peer.call('get_article', { slug: 'a' })).toMatchObject({
-      content: [{ text: '# A\n\nAbout a.\n And more.' }],
+      content: [{ text: '# A\n\nAbout a.\n And more.' }, { text: 'Cite this article as [articles/a]' }],
     })
 
     await writeFiles(folder, { 'later/c.md': anArticle('C') })
     await peer.received.next(isList)
-    expect(await peer.call('search_articles', { query: 'c' })).toMatchObject({ content: [{ text: '- [c] C' }] })
+    expect(await peer.call('search_articles', { query: 'c' })).toMatchObject({ content: [{ text: '- [later/c] C' }] })
 
     peer.received.clear()
     await rm(join(folder, 'b.md'))

@@ -80,6 +80,16 @@ test('other accounts cannot read the data folder, even with an open umask', slow
   expect(everyPath(join(cwd, '.sluice')).some((path) => path.endsWith('routes.db'))).toBe(true)
 })
 
+test('the folder that knowledge serves is a setting', slowTest, async () => {
+  const cwd = aFolder()
+  mkdirSync(join(cwd, 'notes'))
+  writeFileSync(join(cwd, 'notes/tea.md'), '# Tea')
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ servers: { knowledge: { folder: 'notes' } } }))
+  const { keys, url } = await startAll(cwd)
+  const client = await connectTo(url('knowledge'), keys['you'] ?? '')
+  expect(await textOf(client, 'list_articles', {})).toBe('- [articles/tea] Tea')
+})
+
 test(
   'loose permissions of files are removed and reported; those of the folder are only reported',
   slowTest,

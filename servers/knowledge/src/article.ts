@@ -25,6 +25,8 @@ export interface FrontMatter {
   readonly longTitle?: string
   readonly description: string
   readonly tags: readonly string[]
+  /** Other titles, under which search and links of Obsidian find it. */
+  readonly aliases?: readonly string[]
   readonly publishedDate?: string
   readonly lastUpdated: string
   readonly status: Status

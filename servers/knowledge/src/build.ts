@@ -18,7 +18,7 @@ export const build: Command = {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options })
     const [folder, more] = positionals
     if (folder === undefined || more !== undefined) throw new Error(`usage: build ${build.usage[0]}`)
-    const { put, problems } = await openFolder(folder)()
+    const { put, problems, hidden } = await openFolder(folder)()
     // An incomplete set of articles would look complete once it is deployed.
     if (problems.length > 0)
       throw new Error(
@@ -28,10 +28,10 @@ export const build: Command = {
     const skills = packed(readSkills(folder))
     const json = JSON.stringify({ ...base.toIndex(), ...skills })
     await writeFile(values.out, json)
-    const hidden = put.length - base.articles.length
-    const leftOut = hidden > 0 ? `; ${counted(hidden, 'hidden article')} left out` : ''
+    const leftOut = hidden.length > 0 ? `; ${counted(hidden.length, 'hidden article')} left out:` : ''
     const size = `${Math.ceil(json.length / 1024)} KB`
     process.stderr.write(`${values.out}: ${counted(base.articles.length, 'article')}, ${size}${leftOut}\n`)
+    for (const why of hidden) process.stderr.write(`  ${why}\n`)
   },
 }
 

@@ -8,7 +8,7 @@ import type { PackedIndex } from './saved-index.ts'
 /** The output of `sluice-knowledge build`: articles and their search index in one file. */
 export interface Index {
   /** Changes with every rule that decides which words are in the index. */
-  readonly format: 'sluice-knowledge/1'
+  readonly format: 'sluice-knowledge/2'
   readonly title: string
   readonly articles: readonly Article[]
   readonly search: PackedIndex
@@ -39,7 +39,7 @@ export const isIndex = (index: unknown): index is Index =>
   typeof index === 'object' &&
   index !== null &&
   'format' in index &&
-  index.format === 'sluice-knowledge/1' &&
+  index.format === 'sluice-knowledge/2' &&
   'articles' in index &&
   Array.isArray(index.articles) &&
   'search' in index &&

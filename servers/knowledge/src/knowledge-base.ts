@@ -2,6 +2,7 @@
 
 import type { Article } from './article.ts'
 import { byDate, compareCodeUnits, isVisible, keyOf } from './article.ts'
+import { foldName } from './fold.ts'
 import type { Index } from './index-file.ts'
 import { createSearch } from './search.ts'
 
@@ -15,6 +16,8 @@ export interface KnowledgeBase {
   readonly articles: readonly Article[]
   /** Finds articles by `slug` or `collection/slug`. If several share a slug, the first collection's comes first. */
   findByName(name: string): readonly Article[]
+  /** Finds the article that a link of Obsidian means: by its path, slug, alias or title, in any case. */
+  findByLink(name: string): Article | undefined
   search(query: string): readonly Article[]
   /** Returns articles that a misspelt name or query may have meant. */
   suggest(query: string): readonly Article[]
@@ -51,6 +54,10 @@ export function createKnowledgeBase(title: string, all: Iterable<Article>, saved
       const exact = byKey.get(name)
       return exact ? [exact] : (sortedArticles().bySlug.get(name) ?? [])
     },
+    findByLink: (name) =>
+      sortedArticles()
+        .byLink()
+        .get(foldName(name.replace(/\.md$/i, '').replaceAll('/', '-'))),
     search: (query) => toArticles(search.find(query)),
     suggest: (query) => toArticles(search.suggest(query)),
     put(article) {
@@ -62,7 +69,7 @@ export function createKnowledgeBase(title: string, all: Iterable<Article>, saved
     },
     remove,
     toIndex: () => ({
-      format: 'sluice-knowledge/1',
+      format: 'sluice-knowledge/2',
       title,
       articles: sortedArticles().articles,
       search: search.save(),
@@ -74,12 +81,32 @@ function sortArticles(unordered: Iterable<Article>): {
   readonly articles: readonly Article[]
   readonly collections: readonly string[]
   readonly bySlug: ReadonlyMap<string, readonly Article[]>
+  readonly byLink: () => ReadonlyMap<string, Article>
 } {
   const articles = [...unordered].sort(byDate)
+  let byLink: ReadonlyMap<string, Article> | undefined
   const byCollection = [...articles].sort((a, b) => compareCodeUnits(keyOf(a), keyOf(b)))
   return {
     articles,
     collections: [...new Set(byCollection.map(({ collection }) => collection))],
     bySlug: Map.groupBy(byCollection, ({ slug }) => slug),
+    byLink() {
+      byLink ??= indexByLink(byCollection)
+      return byLink
+    },
   }
+}
+
+/** A path is more exact than a slug, a slug than an alias, and an alias than a title; the first article wins. */
+function indexByLink(articles: readonly Article[]): ReadonlyMap<string, Article> {
+  const byLink = new Map<string, Article>()
+  const add = (name: string, article: Article): void => {
+    const key = foldName(name)
+    if (!byLink.has(key)) byLink.set(key, article)
+  }
+  for (const article of articles) add(keyOf(article).replaceAll('/', '-'), article)
+  for (const article of articles) add(article.slug, article)
+  for (const article of articles) for (const alias of article.aliases ?? []) add(alias, article)
+  for (const article of articles) add(article.title, article)
+  return byLink
 }

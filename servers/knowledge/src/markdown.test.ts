@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { InvalidArticle, parseMarkdown } from './markdown.ts'
+import { InvalidArticle, splitFrontMatter } from './front-matter.ts'
+import { type Content, type Rules, toContent } from './markdown.ts'
 
-const parse = (text: string) => parseMarkdown({ file: 'concepts/a.md', name: 'a', changed: '2026-01-02', text })
-const withMatter = (yaml: string, body = 'Text.') => parse(`---\n${yaml}\n---\n\n${body}\n`)
+const source = { file: 'concepts/a.md', name: 'a', changed: '2026-01-02' }
+const parse = (text: string, rules: Rules = 'strict'): Content =>
+  toContent(source, splitFrontMatter(text, source.file), rules)
+const withMatter = (yaml: string, rules: Rules = 'strict'): Content => parse(`---\n${yaml}\n---\n\nText.\n`, rules)
 
 test('front matter sets every field, and the text below it is the body', () => {
   const article = withMatter(`title: Context
@@ -123,7 +126,7 @@ test('any input is either an article or a reason why it is not', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       try {
-        const { title, description } = parse(pieces.join(''))
+        const { title, description } = parse(pieces.join(''), 'common')
         expect(title.length).toBeLessThanOrEqual(120)
         expect(description.length).toBeLessThanOrEqual(200)
       } catch (thrown) {
@@ -131,4 +134,57 @@ test('any input is either an article or a reason why it is not', () => {
       }
     }),
   )
+})
+
+test('without status in the folder, the front matter of other programs is taken as it is', () => {
+  expect(
+    withMatter(
+      `title: ${'A long title of a page '.repeat(3)}
+date: 2024-01-31 10:00:00 +0100
+lastmod: 2024-06-01T08:00:00Z
+tags: [{ label: One }, two, 3]
+keywords: "#four, five"
+aliases: [Other name]
+references: [not, ours]
+estimatedMinutes: 5
+sidebar_position: 2`,
+      'common',
+    ),
+  ).toEqual({
+    title: 'A long title of a page A long title of a page A long title of a page',
+    description: 'Text.',
+    tags: ['One', 'two', '3', 'four', 'five'],
+    aliases: ['Other name'],
+    estimatedMinutes: 5,
+    lastUpdated: '2024-06-01',
+    status: 'Live',
+    body: 'Text.',
+  })
+})
+
+test.each([
+  ['updated: 2024-05-01\ndate: 2023-01-01', '2024-05-01'],
+  ['last_update: { date: 2024-05-02, author: A }', '2024-05-02'],
+  ['date: 2024-02-31', '2026-01-02'],
+  ['date: yesterday', '2026-01-02'],
+  ['title: No date', '2026-01-02'],
+])('the date of %j is %s; the time of the file replaces an unreadable date', (yaml, date) => {
+  expect(withMatter(yaml, 'common').lastUpdated).toBe(date)
+})
+
+test('only draft: true hides a file, and a misspelt draft is refused', () => {
+  expect(withMatter('title: A', 'common').status).toBe('Live')
+  expect(withMatter('draft: false', 'common').status).toBe('Live')
+  expect(withMatter('draft: true', 'common').status).toBe('Draft')
+  expect(withMatter('title: A\nlastUpdated: 2026-01-01\nstatus: Live\ndraft: true').status).toBe('Draft')
+  expect(() => withMatter('draft: ture', 'common')).toThrow('concepts/a.md: draft: write true or false')
+})
+
+test("Hugo's TOML is read like YAML", () => {
+  const text = '+++\ntitle = "Hello"\ndate = 2024-01-31T10:00:00+01:00\ntags = ["a"]\ndraft = true\n+++\nText.'
+  expect(parse(text, 'common')).toMatchObject({
+    ...{ title: 'Hello', lastUpdated: '2024-01-31', tags: ['a'], status: 'Draft', body: 'Text.' },
+  })
+  expect(() => parse('+++\ntitle = \n+++\nText.', 'common')).toThrow(/^concepts\/a\.md: front matter: /)
+  expect(() => parse('+++\ntitle = "A"\nText.', 'common')).toThrow('the closing +++ line is missing')
 })

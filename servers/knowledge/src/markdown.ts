@@ -1,20 +1,21 @@
 /**
- * Parses Markdown into articles. Front matter is YAML between two `---` lines and must be valid: an article with
- * `status: Drafft` must not be published.
+ * Turns Markdown into articles, by one of two sets of rules for a whole folder.
+ *
+ * `strict` applies as soon as one file has `status`. Front matter must then be valid, and a file without `status` is a
+ * draft: an article with `status: Drafft` must not be published. `common` takes the front matter that people already
+ * have, and hides only `draft: true`.
  *
  * A file without front matter is plain Markdown and Live. Its first heading is the title, its first paragraph the
  * description, its modification date the date.
  */
 
-import { parse } from 'yaml'
 import * as z from 'zod'
 import type { FrontMatter } from './article.ts'
 import { statuses } from './article.ts'
+import { readCommonFields, readDraft } from './common-fields.ts'
+import { type Fields, InvalidArticle, type SplitMarkdown } from './front-matter.ts'
 
-/** Says what is wrong with one file, for its author. */
-export class InvalidArticle extends Error {
-  override readonly name = 'InvalidArticle'
-}
+export type Rules = 'strict' | 'common'
 
 export interface Source {
   /** Named in every error. */
@@ -22,7 +23,6 @@ export interface Source {
   /** `name` and the date replace what a plain file does not say. */
   readonly name: string
   readonly changed: string
-  readonly text: string
 }
 
 const date = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'write a date such as 2026-11-16' })
@@ -50,15 +50,9 @@ const reference = z
     error: 'a website needs the day it was read, such as 2026-11-16',
   })
 
-/** Ignores unknown fields: other programs keep theirs in the same front matter. */
-const frontMatter: z.ZodType<FrontMatter> = z.object({
-  title: shortString(40),
+const furtherFields = {
   longTitle: shortString(120).exactOptional(),
-  description: z.string().trim().max(200).default(''),
-  tags: stringList.default([]),
   publishedDate: date.exactOptional(),
-  lastUpdated: date,
-  status: z.enum(statuses).default('Draft'),
   supersededBy: stringList.exactOptional(),
   relatedIds: stringList.exactOptional(),
   references: z.array(reference).exactOptional(),
@@ -68,38 +62,72 @@ const frontMatter: z.ZodType<FrontMatter> = z.object({
   prerequisites: stringList.exactOptional(),
   estimatedMinutes: z.number().positive().exactOptional(),
   agentPrompt: shortString(440).exactOptional(),
+}
+
+/** Ignores unknown fields: other programs keep theirs in the same front matter. */
+const frontMatter: z.ZodType<FrontMatter> = z.object({
+  ...furtherFields,
+  title: shortString(40),
+  description: z.string().trim().max(200).default(''),
+  tags: stringList.default([]),
+  aliases: stringList.exactOptional(),
+  lastUpdated: date,
+  status: z.enum(statuses).default('Draft'),
 })
 
-export function parseMarkdown(source: Source): FrontMatter & { readonly body: string } {
-  const { file } = source
-  const text = source.text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
-  if (!/^---[ \t]*\n/.test(text)) return { ...toFrontMatter({ ...source, text }), body: text.trim() }
-  const end = /\n---[ \t]*(?:\n|$)/.exec(text)
-  if (!end) throw new InvalidArticle(`${file}: front matter: the closing --- line is missing`)
-  const parsed = frontMatter.safeParse(readYaml(text.slice(text.indexOf('\n'), end.index + 1), file))
-  if (parsed.success) return { ...parsed.data, body: text.slice(end.index + end[0].length).trim() }
+export const usesStatus = ({ fields }: SplitMarkdown): boolean => fields !== undefined && 'status' in fields
+
+/** Throws `InvalidArticle`. */
+export function toContent(source: Source, { fields, body }: SplitMarkdown, rules: Rules): Content {
+  if (!fields) return { ...fromText(source, body), body }
+  return { ...(rules === 'strict' ? readStrict(fields, source.file) : readCommon(source, fields, body)), body }
+}
+
+export type Content = FrontMatter & { readonly body: string }
+
+/** Says why an article is hidden, for its author. */
+export const hiddenReason = ({ fields = {} }: SplitMarkdown, { status }: FrontMatter): string =>
+  'status' in fields && status === fields['status']
+    ? `status: ${status}`
+    : 'draft' in fields
+      ? 'draft: true'
+      : 'it has no status, but other files have one'
+
+function readStrict(fields: Fields, file: string): FrontMatter {
+  const parsed = frontMatter.safeParse(fields)
+  if (parsed.success) return readDraft(fields, file) ? { ...parsed.data, status: 'Draft' } : parsed.data
   const [issue] = parsed.error.issues
   throw new InvalidArticle(`${file}: ${issue?.path.join('.') || 'front matter'}: ${issue?.message ?? 'not understood'}`)
 }
 
-function readYaml(yaml: string, file: string): unknown {
-  try {
-    const value: unknown = parse(yaml) ?? {}
-    // `tags:` without a value means no tags.
-    return typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== null))
-      : value
-  } catch (thrown) {
-    const [first = 'not YAML'] = thrown instanceof Error ? thrown.message.split('\n') : []
-    throw new InvalidArticle(`${file}: front matter: ${first.replace(/:$/, '')}`)
+function readCommon(source: Source, fields: Fields, body: string): FrontMatter {
+  const plain = fromText(source, body)
+  const { title, description, tags, aliases, date, isDraft } = readCommonFields(fields, source.file)
+  return {
+    ...documentedFields(fields),
+    title: title === undefined ? plain.title : truncate(title, 120),
+    description: description === undefined ? plain.description : truncate(toPlainText(description), 200),
+    tags,
+    ...(aliases.length > 0 && { aliases }),
+    lastUpdated: date ?? plain.lastUpdated,
+    status: isDraft ? 'Draft' : 'Live',
   }
 }
 
-const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
-/** Matches lines that do not start a paragraph: headings, lists, tables, quotes, code, rules, HTML and images. */
-const nonProseStart = /^(?:[#>|<*+-]|\d+[.)] |```|~~~|!\[| {4})/
+/** Returns the further fields of the strict rules that are valid. Other programs use some of these names in other ways. */
+const documentedFields = (fields: Fields): Partial<FrontMatter> =>
+  Object.fromEntries(
+    Object.entries(furtherFields).flatMap(([name, schema]) => {
+      const parsed = fields[name] === undefined ? undefined : schema.safeParse(fields[name])
+      return parsed?.success ? [[name, parsed.data]] : []
+    }),
+  )
 
-function toFrontMatter({ text, name, changed }: Source): FrontMatter {
+const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
+/** Matches lines that do not start a paragraph: headings, lists, tables, quotes, code, rules, HTML, images, and the imports of MDX. */
+const nonProseStart = /^(?:[#>|<*+-]|(?:import|export) .*(?:from|=) |\d+[.)] |```|~~~|!\[| {4})/
+
+function fromText({ name, changed }: Source, text: string): FrontMatter {
   const title = heading.exec(withoutCode(text))?.[1] ?? name
   const prose = withoutCode(text)
     .split(/\n\s*\n/)
@@ -119,6 +147,7 @@ const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\
 /** Removes Markdown's markup, which means nothing in a list of titles. */
 const toPlainText = (markdown: string): string =>
   markdown
+    .replace(/!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]/g, '$1')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/\*\*|__|`/g, '')
     .replace(/\s+/g, ' ')

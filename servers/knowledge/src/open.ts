@@ -52,7 +52,8 @@ async function serveFolder(path: string, { env, logger, clock }: HostContext): P
   const definition = knowledge(base, skills)
   const complained = new Set<string>()
   let unwatch = (): void => {}
-  logger.info({ event: 'articles', visible: base.articles.length, hidden: reading.put.length - base.articles.length })
+  logger.info({ event: 'articles', visible: base.articles.length, hidden: reading.hidden.length })
+  for (const why of reading.hidden) logger.info({ event: 'article hidden', why })
   complain(reading)
 
   /** Logs each problem once, because the folder is read often. */
@@ -99,12 +100,20 @@ function reopenSkills(
 
 const entriesOf = (skills: Skills | undefined): string => JSON.stringify(skills?.resources.map(({ entry }) => entry))
 
-function stateOf(path: string, { put, problems }: FolderChanges, visible: number): string {
-  const [first] = problems
-  if (first !== undefined)
-    return `${problems.length === 1 ? 'a file is' : `${problems.length} files are`} left out: ${first}`
-  if (put.length === 0) return `no articles yet; put Markdown files into ${path}`
-  return visible === 0 ? 'no article is visible: none has the status Live or Experimental' : 'ready'
+/** Reasons in the start-up message; the log has all of them. */
+const maxReasons = 3
+
+/** Says at start what is left out and why, so that a missing page does not look like a failed search. */
+function stateOf(path: string, { put, problems, hidden }: FolderChanges, visible: number): string {
+  const reasons = [...problems, ...hidden]
+  if (reasons.length === 0) return put.length === 0 ? `no articles yet; put Markdown files into ${path}` : 'ready'
+  const more = reasons.length - maxReasons
+  return [
+    `${visible} ${visible === 1 ? 'article' : 'articles'}; `,
+    reasons.length === 1 ? 'a file is left out: ' : `${reasons.length} files are left out: `,
+    reasons.slice(0, maxReasons).join('; '),
+    more > 0 ? `; and ${more} more, which the log names` : '',
+  ].join('')
 }
 
 function parse(json: string): unknown {

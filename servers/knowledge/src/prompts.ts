@@ -2,9 +2,9 @@
 
 import { type Prompt, prompt } from 'sluice'
 import * as z from 'zod'
-import { keyOf, uriOf } from './article.ts'
+import { uriOf } from './article.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { toText } from './texts.ts'
+import { citationOf, toText } from './texts.ts'
 
 /** Enough for most questions, and short enough to read. */
 const maxArticles = 4
@@ -30,7 +30,7 @@ export const promptsOf = (base: KnowledgeBase): readonly Prompt[] => [
             resource: {
               uri: uriOf(article),
               mimeType: 'text/markdown',
-              text: `[${keyOf(article)}]\n\n${toText(article)}`,
+              text: `${citationOf(article)}\n\n${toText(base, article)}`,
             },
           },
         })),

@@ -35,7 +35,7 @@ export const resourcesOf = (base: KnowledgeBase): readonly Resource[] => [
     },
     read({ collection, slug }) {
       const [article] = base.findByName(`${collection}/${slug}`)
-      return article && toText(article)
+      return article && toText(base, article)
     },
   }),
 ]

@@ -6,6 +6,7 @@
 import MiniSearch, { type Options, type SearchOptions } from 'minisearch'
 import type { Article } from './article.ts'
 import { keyOf } from './article.ts'
+import { foldAccents } from './fold.ts'
 import { type PackedIndex, pack, SavedIndex } from './saved-index.ts'
 
 export interface Search {
@@ -54,7 +55,7 @@ const maxWordLength = 40
  * parts.
  */
 const tokenize = (text: string): string[] =>
-  (text.match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((name) => {
+  (text.normalize('NFC').match(/[\p{L}\p{M}\p{N}_]+/gu) ?? []).flatMap((name) => {
     const parts = name.split(/_+|(?<=\p{Ll})(?=\p{Lu})/u).filter((part) => part !== '')
     const words = parts.length > 1 ? [name, ...parts] : parts
     return words.map((word) => word.toLowerCase()).filter(({ length }) => length <= maxWordLength)
@@ -71,6 +72,9 @@ function stem(word: string): string {
   return base === one ? base.replace(/(?<=...)e$/, '') : base.replace(/([^aeioulsz])\1$/, '$1')
 }
 
+/** Returns the form of a word that is compared. Accents count for stop words only: `ăn` is not the article `an`. */
+const toTerm = (word: string): string | null => (stopWords.has(word) ? null : stem(foldAccents(word)))
+
 /** Returns how many letters may be wrong in a word of this length. */
 const maxTypos = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
 
@@ -86,10 +90,9 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
     fields: Object.keys(boost),
     tokenize,
     processTerm(word) {
-      if (stopWords.has(word)) return null
-      const stemmed = stem(word)
-      known.add(stemmed)
-      return stemmed
+      const term = toTerm(word)
+      if (term !== null) known.add(term)
+      return term
     },
   }
   const mini = saved ? new SavedIndex(options, saved) : new MiniSearch(options)
@@ -111,7 +114,10 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
       boost,
       boostDocument: (key) => (isReference(String(key)) ? referenceWeight : 1),
       tokenize,
-      processTerm: (word) => (stopWords.has(word) ? null : swapped(stem(word))),
+      processTerm(word) {
+        const term = toTerm(word)
+        return term === null ? null : swapped(term)
+      },
       fuzzy: (word) => mayGuess(word) && maxTypos(word),
       prefix: (word) => mayGuess(word) && word.length > 2,
     }
@@ -119,8 +125,8 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
   const wordsOf = (query: string): number =>
     new Set(
       tokenize(query)
-        .filter((word) => !stopWords.has(word))
-        .map(stem),
+        .map(toTerm)
+        .filter((term) => term !== null),
     ).size
   return {
     add: (article) => mini.add(toEntry(article)),
@@ -157,7 +163,7 @@ const toEntry = (article: Article): Entry => {
   const prose = article.body.replace(fencedCode, '')
   return {
     id: keyOf(article),
-    title: [article.title, article.longTitle, article.slug].join(' '),
+    title: [article.title, article.longTitle, article.slug, ...(article.aliases ?? [])].join(' '),
     tags: article.tags.join(' '),
     description: article.description,
     headings: [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => heading).join('\n'),

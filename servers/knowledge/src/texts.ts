@@ -2,6 +2,8 @@
 
 import type { Article, Reference } from './article.ts'
 import { keyOf } from './article.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
+import { resolveLinks } from './links.ts'
 
 export const listLine = (name: string, { title, description }: Article): string =>
   description === '' ? `- [${name}] ${title}` : `- [${name}] ${title}: ${description}`
@@ -9,9 +11,13 @@ export const listLine = (name: string, { title, description }: Article): string 
 export const didYouMean = (articles: readonly Article[]): string =>
   articles.length === 0 ? '' : ` Did you mean ${articles.map(keyOf).join(', ')}?`
 
+/** The form in which answers cite an article, and in which the server's instructions ask for citations. */
+export const citationOf = (article: Article): string => `[${keyOf(article)}]`
+
 /** Puts a recipe's own fields first, then title, text and references. */
-export function toText(article: Article): string {
-  const { title, longTitle = title, body, references = [] } = article
+export function toText(base: Pick<KnowledgeBase, 'findByLink'>, article: Article): string {
+  const { title, longTitle = title, references = [] } = article
+  const body = resolveLinks(article.body, base.findByLink)
   return [
     ...recipeFields(article),
     // Plain Markdown already contains its heading.

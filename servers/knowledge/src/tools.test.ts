@@ -7,8 +7,8 @@ import { createKnowledgeBase } from './knowledge-base.ts'
 
 const client = await testClient(knowledge(asdlc))
 const call = (name: string, args: Record<string, unknown> = {}) => client.call(name, args)
-const textsOf = (result: Awaited<ReturnType<typeof call>>): readonly string[] =>
-  (result['content'] as { readonly text: string }[]).map(({ text }) => text)
+const textsOf = ({ content }: Awaited<ReturnType<typeof call>>): readonly string[] =>
+  content.map(({ text = '' }) => text)
 
 test('the tools are listed as documented', async () => {
   const { tools } = await client.request('tools/list')
@@ -125,6 +125,7 @@ test('a slug in two collections returns the first article and names the other', 
   const result = await call('get_article', { slug: 'adversarial-code-review' })
   expect(textsOf(result)).toEqual([
     expect.stringContaining('# Adversarial code review'),
+    'Cite this article as [patterns/adversarial-code-review]',
     'Other articles with this slug: practices/adversarial-code-review',
   ])
   expect(textsOf(await call('get_article', { slug: 'practices/adversarial-code-review' }))[0]).toMatch(/^# Reviewing/)
@@ -157,18 +158,21 @@ test('a slug that is nearly right is answered with the right one', async () => {
   })
 })
 
-test('search returns one line per article with the name that gets it, or the whole articles', async () => {
+test('search returns one line per article with the name that gets and cites it, or the whole articles', async () => {
   const found = await call('search_articles', { query: 'adversarial code reviw' })
   expect(
     textsOf(found)[0]
       ?.split('\n')
       .slice(0, 2)
       .map((line) => line.slice(0, line.indexOf(']') + 1)),
-  ).toEqual(['- [adversarial-code-review]', '- [practices/adversarial-code-review]'])
+  ).toEqual(['- [patterns/adversarial-code-review]', '- [practices/adversarial-code-review]'])
   const whole = await call('search_articles', { query: 'living specs', include_content: true })
-  expect(textsOf(whole)[0]).toMatch(/^# Living specs\n\nA specification/)
+  expect(textsOf(whole)[0]).toMatch(/^\[practices\/living-specs\]\n\n# Living specs\n\nA specification/)
   expect(whole['structuredContent']).toMatchObject({
-    articles: textsOf(whole).map((content) => ({ content })),
+    articles: textsOf(whole).map((text) => {
+      const [citation, ...rest] = text.split('\n\n')
+      return { citation, content: rest.join('\n\n') }
+    }),
     suggestions: [],
   })
 })
@@ -232,4 +236,31 @@ Stir.
    ISBN: 1
    Type: book
    Chapter two.`)
+})
+
+test('Vietnamese is found with and without accents, also when a file system decomposed them', async () => {
+  const town = anArticle({ slug: 'ha-noi', title: 'Hà Nội', body: 'Phố cổ, ăn phở và Đường Láng.'.normalize('NFD') })
+  const other = anArticle({ slug: 'sai-gon', title: 'Sài Gòn', body: 'Chợ Bến Thành.' })
+  const vietnam = await testClient(knowledge(createKnowledgeBase('Vietnam', [town, other])))
+  for (const query of ['Ha Noi', 'Hà Nội', 'ha noi', 'pho co', 'duong lang', 'ăn'])
+    expect([query, textsOf(await vietnam.call('search_articles', { query }))[0]]).toEqual([
+      query,
+      expect.stringMatching(/^- \[concepts\/ha-noi\] Hà Nội(?!.*sai-gon)/s),
+    ])
+})
+
+test('links of Obsidian lead to articles; those to hidden pages and those in code stay text', async () => {
+  const pages = [
+    anArticle({
+      slug: 'start',
+      body: 'See [[Meeting Notes]], [[concepts/goals#Year|our goals]], [[Obj|`obj`]], [[Hidden]], ![[Meeting Notes]].![[logo.svg#icon]]\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
+    }),
+    anArticle({ collection: 'daily', slug: 'Meeting Notes' }),
+    anArticle({ slug: 'goals', aliases: ['OBJ'] }),
+    anArticle({ slug: 'hidden', status: 'Draft' }),
+  ]
+  const vault = await testClient(knowledge(createKnowledgeBase('Vault', pages)))
+  expect(textsOf(await vault.call('get_article', { slug: 'start' }))[0]).toBe(
+    '# start\n\nSee [Meeting Notes](article://daily/Meeting%20Notes), [our goals](article://concepts/goals), [`obj`](article://concepts/goals), Hidden, [Meeting Notes](article://daily/Meeting%20Notes).\n\n`[[x]]`\n\n```sh\nif [[ -f a ]]; then\n```',
+  )
 })

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { Article } from './article.ts'
 import { keyOf, statuses, uriOf } from './article.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { didYouMean, listLine, toText } from './texts.ts'
+import { citationOf, didYouMean, listLine, toText } from './texts.ts'
 
 const summary = z.object({
   collection: z.string(),
@@ -17,13 +17,20 @@ const summary = z.object({
   status: z.enum(statuses),
   lastUpdated: z.string(),
 })
-const full = summary.extend({ content: z.string().describe('Markdown') })
+const full = summary.extend({
+  content: z.string().describe('Markdown'),
+  citation: z.string().describe('How to cite the article'),
+})
 
 const toSummary = (article: Article): z.input<typeof summary> => {
   const { collection, slug, title, description, tags, status, lastUpdated } = article
   return { collection, slug, uri: uriOf(article), title, description, tags: [...tags], status, lastUpdated }
 }
-const toFull = (article: Article): z.input<typeof full> => ({ ...toSummary(article), content: toText(article) })
+const toFull = (base: KnowledgeBase, article: Article): z.input<typeof full> => ({
+  ...toSummary(article),
+  content: toText(base, article),
+  citation: citationOf(article),
+})
 
 const answer = (structuredContent: object, ...texts: readonly string[]): ToolResult => ({
   content: texts.map((text) => ({ type: 'text', text })),
@@ -72,8 +79,9 @@ export const toolsOf = (base: KnowledgeBase): readonly Tool[] => [
         throw fail(`Article '${slug.slice(0, maxQueryLength)}' not found or not available.${didYouMean(meant)}`)
       }
       const others = rest.map(keyOf)
+      const whole = toFull(base, article)
       const note = others.length === 0 ? [] : [`Other articles with this slug: ${others.join(', ')}`]
-      return answer({ ...toFull(article), others }, toText(article), ...note)
+      return answer({ ...whole, others }, whole.content, `Cite this article as ${whole.citation}`, ...note)
     },
   }),
   tool({
@@ -88,7 +96,9 @@ export const toolsOf = (base: KnowledgeBase): readonly Tool[] => [
       include_content: z.boolean().default(false).describe('Include full markdown content in results'),
     }),
     output: z.object({
-      articles: z.array(summary.extend({ content: full.shape.content.optional() })),
+      articles: z.array(
+        summary.extend({ content: full.shape.content.optional(), citation: full.shape.citation.optional() }),
+      ),
       suggestions: z.array(summary).describe('If nothing was found: articles that may have been meant'),
     }),
     run({ query, include_content }) {
@@ -98,17 +108,18 @@ export const toolsOf = (base: KnowledgeBase): readonly Tool[] => [
         const text = `No articles found matching '${query}'.${didYouMean(meant)}`
         return answer({ articles: [], suggestions: meant.map(toSummary) }, text)
       }
-      const texts = include_content
-        ? found.map(toText)
-        : [found.map((article) => listLine(shortName(base, article), article)).join('\n')]
-      return answer({ articles: found.map(include_content ? toFull : toSummary), suggestions: [] }, ...texts)
+      if (!include_content) {
+        const lines = found.map((article) => listLine(keyOf(article), article))
+        return answer({ articles: found.map(toSummary), suggestions: [] }, lines.join('\n'))
+      }
+      const whole = found.map((article) => toFull(base, article))
+      return answer(
+        { articles: whole, suggestions: [] },
+        ...whole.map(({ citation, content }) => `${citation}\n\n${content}`),
+      )
     },
   }),
 ]
-
-/** Returns the slug, or the full key if the slug resolves to another article. */
-const shortName = (base: KnowledgeBase, article: Article): string =>
-  base.findByName(article.slug)[0] === article ? article.slug : keyOf(article)
 
 /** Returns an enum of the names, or any string if there are none. */
 function enumOf(names: readonly string[]): z.ZodType<string, string> {

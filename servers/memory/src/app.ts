@@ -16,6 +16,8 @@ export interface App {
   readonly clock: Clock
   /** The workspace that a new connection starts in. */
   readonly initialWorkspace: string
+  /** Folders of source code that may be indexed. */
+  readonly codeFolders: readonly string[]
 }
 
 /** Returns the tenant of the caller. A public call has no tenant, and memories always belong to one. */

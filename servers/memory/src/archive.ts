@@ -58,6 +58,11 @@ export interface Workspace {
    * updated.
    */
   relate(relation: NewRelation): Promise<boolean>
+  /**
+   * Stores entities and relations, all or none. Returns how many of them are new. The confidence of an existing relation
+   * is updated.
+   */
+  addGraph(graph: NewGraph): Promise<{ readonly entities: number; readonly relations: number }>
   entity(nameOrId: string): Promise<Entity | undefined>
   /** Returns the relations of any of these entities, in both directions. */
   relationsOf(entities: readonly number[], types: readonly string[]): Promise<readonly Relation[]>
@@ -65,6 +70,8 @@ export interface Workspace {
   relations(after: number, limit: number): Promise<readonly Relation[]>
   entitiesBy(keys: readonly number[]): Promise<readonly Entity[]>
   graphCounts(): Promise<GraphCounts>
+  /** Deletes the entities without relations and returns how many there are. With `dryRun` it only counts them. */
+  deleteUnrelated(dryRun: boolean): Promise<number>
 }
 
 export interface NewWorkspace {
@@ -154,6 +161,10 @@ export interface NewEntity {
   readonly name: string
   /** Defaults to the entity's previous type, or `thing`. */
   readonly type?: string | undefined
+}
+export interface NewGraph {
+  readonly entities: readonly NewEntity[]
+  readonly relations: readonly NewRelation[]
 }
 export interface Entity {
   readonly key: number

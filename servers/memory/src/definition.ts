@@ -6,6 +6,8 @@ import type { App } from './app.ts'
 import { description, version } from './package.ts'
 import { recallPrompt } from './prompts.ts'
 import { memoryResource } from './resources.ts'
+import { buildGraphTool } from './tools/build-graph.ts'
+import { indexTool, pruneTool } from './tools/code.ts'
 import { graphTools } from './tools/graph.ts'
 import { memoryTools } from './tools/memories.ts'
 import { searchTool } from './tools/search.ts'
@@ -28,6 +30,9 @@ export const defineMemory = (app: App): ServerDefinition =>
       ...workspaceTools(app),
       ...transferTools(app),
       ...graphTools(app),
+      buildGraphTool(app),
+      ...(app.codeFolders.length > 0 ? [indexTool(app)] : []),
+      pruneTool(app),
     ],
     resources: [memoryResource(app)],
     prompts: [recallPrompt(app)],

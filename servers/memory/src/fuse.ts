@@ -1,6 +1,6 @@
 /**
  * Fuses two rankings by reciprocal rank: hits in both come first, then those high in either. It uses ranks instead of
- * scores, because a BM25 score and a cosine are not comparable.
+ * scores, because a BM25 score and a cosine are not comparable. For the same reason the result has no score.
  */
 
 import type { Hit } from './archive.ts'
@@ -12,34 +12,24 @@ import type { Hit } from './archive.ts'
  */
 const k = 2
 
-export interface FusedHit extends Hit {
-  /** From 0 to 1; first in every ranking is 1. With a single ranking, by its own scores. */
-  readonly score: number
-}
+export type FusedHit = Omit<Hit, 'score'>
 
 /** Returns each memory once, by its best chunk. */
 export function fuse(rankings: readonly (readonly Hit[])[], limit: number): readonly FusedHit[] {
-  const nonEmpty = rankings.filter(({ length }) => length > 0)
-  const [only] = nonEmpty
-  const byMemory = new Map<number, FusedHit>()
-  if (only && nonEmpty.length === 1) for (const hit of only) keepBest(byMemory, hit, relativeScore(hit, only))
-  else {
-    const scores = new Map<number, { readonly hit: Hit; sum: number }>()
-    for (const ranking of nonEmpty)
-      for (const [rank, hit] of ranking.entries()) {
-        const entry = scores.get(hit.piece) ?? { hit, sum: 0 }
-        entry.sum += (k + 1) / (k + rank + 1) / nonEmpty.length
-        scores.set(hit.piece, entry)
-      }
-    for (const { hit, sum } of scores.values()) keepBest(byMemory, hit, sum)
+  const byPiece = new Map<number, { readonly hit: Hit; weight: number }>()
+  for (const ranking of rankings)
+    for (const [rank, hit] of ranking.entries()) {
+      const entry = byPiece.get(hit.piece) ?? { hit, weight: 0 }
+      entry.weight += 1 / (k + rank + 1)
+      byPiece.set(hit.piece, entry)
+    }
+  const byMemory = new Map<number, { readonly hit: Hit; readonly weight: number }>()
+  for (const entry of byPiece.values()) {
+    const known = byMemory.get(entry.hit.memory)
+    if (!known || known.weight < entry.weight) byMemory.set(entry.hit.memory, entry)
   }
-  return [...byMemory.values()].sort((a, b) => b.score - a.score || b.memory - a.memory).slice(0, limit)
-}
-
-const relativeScore = ({ score }: Hit, [best]: readonly Hit[]): number =>
-  best && best.score > 0 ? Math.min(1, Math.max(0, score / best.score)) : 1
-
-function keepBest(byMemory: Map<number, FusedHit>, hit: Hit, score: number): void {
-  const known = byMemory.get(hit.memory)
-  if (!known || known.score < score) byMemory.set(hit.memory, { ...hit, score })
+  return [...byMemory.values()]
+    .sort((a, b) => b.weight - a.weight || b.hit.memory - a.hit.memory)
+    .slice(0, limit)
+    .map(({ hit: { score: _, ...hit } }) => hit)
 }

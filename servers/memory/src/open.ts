@@ -6,10 +6,11 @@ import type { App } from './app.ts'
 import type { Archive } from './archive.ts'
 import { defaultWorkspace } from './archive.ts'
 import { archiveErrors } from './archive-errors.ts'
+import { codeFolders } from './code/files.ts'
 import { defineMemory } from './definition.ts'
 import { createCatchUp } from './embeddings/catch-up.ts'
 import { createEmbedder } from './embeddings/embedder.ts'
-import { embeddingService } from './embeddings/settings.ts'
+import { embeddingModel } from './embeddings/settings.ts'
 import { workspaceId } from './inputs.ts'
 import { createRecall } from './recall.ts'
 import { threadArchive } from './sqlite/thread.ts'
@@ -41,10 +42,10 @@ export const open: OpenServer = async (host) => {
   const startsIn = workspaceId.safeParse(env['SLUICE_MEMORY_WORKSPACE'] ?? defaultWorkspace)
   if (!startsIn.success) throw new Error('SLUICE_MEMORY_WORKSPACE may contain only letters, digits, _ and -, up to 64')
   const closing = new AbortController()
-  const service = embeddingService(env, clock, closing.signal)
+  const model = embeddingModel(env, clock, closing.signal)
   const archive = await archiveFrom(host)
-  const canEmbed = service ? await archive.useVectors(service.model) : false
-  const embedder = service && canEmbed ? createEmbedder(service) : undefined
+  const canEmbed = model ? await archive.useVectors(model.model) : false
+  const embedder = model && canEmbed ? createEmbedder(model) : undefined
   const app: App = {
     archive,
     embedder,
@@ -52,16 +53,18 @@ export const open: OpenServer = async (host) => {
     catchUp: embedder && createCatchUp(archive, embedder, clock, logger),
     clock,
     initialWorkspace: startsIn.data,
+    codeFolders: codeFolders(env['SLUICE_MEMORY_CODE']),
   }
   return {
     definition: defineMemory(app),
     layers: [archiveErrors],
     maxMessageBytes,
     ...(!env['SLUICE_MEMORY_POSTGRES'] && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
-    state: service && !canEmbed ? 'this archive cannot store vectors, so search is by words only' : 'ready',
+    state: model && !canEmbed ? 'this archive cannot store vectors, so search is by words only' : 'ready',
     async close() {
       closing.abort()
       app.catchUp?.close()
+      await model?.close()
       await archive.close()
     },
   }

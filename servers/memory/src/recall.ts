@@ -14,11 +14,17 @@ export interface RecalledMemory {
   /** The chunk as a range of the memory's whole text. */
   readonly start: number
   readonly end: number
-  readonly score: number
+  /** The rankings that found it. */
+  readonly foundBy: readonly FoundBy[]
+  /** The cosine of the query and the chunk, if the search by meaning found it. Comparable for one model only. */
+  readonly similarity: number | undefined
 }
+type FoundBy = 'words' | 'meaning'
 export interface RecallResult {
   readonly found: readonly RecalledMemory[]
   readonly mode: 'text' | 'hybrid'
+  /** Whether the query contains only words that are in every text. */
+  readonly hasOnlyStopWords: boolean
   /** Why the search by meaning is missing from this result. */
   readonly note: string | undefined
 }
@@ -31,8 +37,6 @@ export interface Recall {
 
 /** How long a search waits for the vector of its query. */
 const embedTimeoutMs = 5_000
-/** Below this cosine two texts are unrelated, with any model. */
-const minSimilarity = 0.2
 
 export function createRecall(embedder: Embedder | undefined, clock: Clock): Recall {
   const latest = createAverages()
@@ -48,7 +52,7 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
       const [vector] = await embedder.embed(workspace.tenant, [query], embedTimeoutMs)
       if (!vector) return []
       const hits = await workspace.searchVectors(vector, filters, limit)
-      return hits.filter(({ score }) => score >= minSimilarity)
+      return hits.filter(({ score }) => score >= embedder.minSimilarity)
     } catch (thrown) {
       return reasonOf(thrown, embedder.model)
     }
@@ -59,19 +63,29 @@ export function createRecall(embedder: Embedder | undefined, clock: Clock): Reca
       // More than requested: several chunks may belong to one memory, and a hit low in one ranking may be high in the
       // other.
       const wide = Math.max(50, limit * 3)
+      const words = wordsOf(query)
       const [text, meaning] = await Promise.all([
-        workspace.searchText(wordsOf(query), filters, wide),
+        workspace.searchText(words, filters, wide),
         byMeaning(workspace, query, filters, wide),
       ])
       const isAway = typeof meaning === 'string'
-      const hits = fuse(isAway ? [text] : [text, meaning], limit)
+      const near = isAway ? [] : meaning
+      const hits = fuse([text, near], limit)
+      const inText = new Set(text.map(({ piece }) => piece))
+      const similarities = new Map(near.map(({ piece, score }) => [piece, score]))
       const memories = await workspace.read(hits)
       latest.add(workspace.tenant, clock.now() - begun)
       return {
-        found: hits.flatMap(({ memory: key, start, end, score }) => {
+        found: hits.flatMap(({ memory: key, piece, start, end }) => {
           const memory = memories.get(key)
-          return memory ? [{ memory, start, end, score }] : []
+          const similarity = similarities.get(piece)
+          const foundBy: readonly FoundBy[] = [
+            ...(inText.has(piece) ? (['words'] as const) : []),
+            ...(similarity === undefined ? [] : (['meaning'] as const)),
+          ]
+          return memory ? [{ memory, start, end, foundBy, similarity }] : []
         }),
+        hasOnlyStopWords: words.length === 0,
         mode: embedder && !isAway ? 'hybrid' : 'text',
         note: isAway ? `${meaning} Searched by words only.` : undefined,
       }

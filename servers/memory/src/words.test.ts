@@ -2,12 +2,10 @@ import { expect, test } from 'vitest'
 import { spaceIdeographs, wordsOf } from './words.ts'
 
 test('the words of a query are its distinct words, without case and punctuation', () => {
-  expect(wordsOf('What does Anna drink? What, TEA?!')).toEqual(['what', 'does', 'anna', 'drink', 'tea'])
+  expect(wordsOf('What does Anna drink? What, TEA?!')).toEqual(['anna', 'drink', 'tea'])
   expect(wordsOf('"quotes" AND (operators) OR col:umn NEAR* -not ^x')).toEqual([
     'quotes',
-    'and',
     'operators',
-    'or',
     'col',
     'umn',
     'near',

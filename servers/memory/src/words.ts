@@ -3,6 +3,13 @@
 const ideograph = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu
 const word = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
 
+/** Words that occur in every question and say nothing about the answer. */
+const stopWords = new Set(
+  `a about am an and any are as at be been but by can could did do does for from had has have he her hers him his how i if in
+   into is it its me my of on or our ours she should so than that the their them then there these they this those to us was
+   we were what when where which who whom whose why will with would you your yours`.split(/\s+/),
+)
+
 /** More words of a query would only add time. */
 const maxWords = 32
 
@@ -17,14 +24,19 @@ export const foldAccents = (text: string): string =>
     .replace(/\p{Mn}/gu, '')
     .normalize('NFC')
 
-/** Returns the distinct words of a query. A run of ideographs contains spaces: it is a phrase. */
+/**
+ * Returns the distinct words of a query that say something. A run of ideographs contains spaces: it is a phrase. A query
+ * of stop words only is a phrase too: "The Who" is a name, and neither of its words may match alone.
+ */
 export function wordsOf(query: string): readonly string[] {
   const found = new Set<string>()
   for (const [match] of query.toLowerCase().matchAll(word)) {
     for (const part of phrases(match)) found.add(part)
-    if (found.size >= maxWords) break
+    if (found.size >= 2 * maxWords) break
   }
-  return [...found].slice(0, maxWords)
+  const telling = [...found].filter((each) => !stopWords.has(each))
+  if (telling.length > 0) return telling.slice(0, maxWords)
+  return found.size > 1 ? [[...found].join(' ')] : []
 }
 
 /** Splits `日本語text` into `日 本 語` and `text`. */
@@ -35,3 +47,19 @@ const phrases = (run: string): readonly string[] =>
         .split(/([\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+)/u)
         .filter((part) => part !== '')
         .map((part) => spaceIdeographs(part).trim().replace(/ +/g, ' '))
+
+/** Endings of the same root that stemming keeps apart: allergy, allergic; decide, decision. */
+const families: readonly (readonly [endings: RegExp, forms: readonly string[]])[] = [
+  [/(?<=\p{L}{4})(?:y|ies|ic|ics|ical|ically|ists?)$/u, ['y', 'ic', 'ist']],
+  [/(?<=\p{L}{2})(?:ide[sd]?|iding|isions?|isive)$/u, ['ide', 'ision']],
+  [/(?<=\p{L}{3})(?:ude[sd]?|uding|usions?|usive)$/u, ['ude', 'usion']],
+  [/(?<=\p{L}{2})(?:ends?|ended|ending|ensions?)$/u, ['end', 'ension']],
+]
+
+/** Returns the forms under which a word of a query is searched, each of which the database stems. */
+export function variantsOf(word: string): readonly string[] {
+  const family = families.find(([endings]) => endings.test(word))
+  if (!family) return [word]
+  const [endings, forms] = family
+  return forms.map((form) => word.replace(endings, form))
+}

@@ -200,6 +200,22 @@ describe.each([
     expect(await found(workspace, 'two')).toEqual(['two again'])
   })
 
+  test('a graph is added as a whole and counts what is new; entities without relations can be deleted', async () => {
+    const workspace = await open()
+    const [anna, siemens, porto] = [{ name: 'Anna', type: 'person' }, { name: 'Siemens' }, { name: 'Porto' }]
+    const relation = { from: anna, type: 'works_at', to: siemens, confidence: 0.9 }
+    const graph = { entities: [porto, siemens, anna], relations: [relation] }
+    expect(await workspace.addGraph(graph)).toEqual({ entities: 3, relations: 1 })
+    expect(await workspace.addGraph(graph)).toEqual({ entities: 0, relations: 0 })
+    expect(await workspace.entity('anna')).toMatchObject({ type: 'person' })
+    const other = await room('ben', 'default')
+    await other.addGraph({ entities: [porto], relations: [] })
+    expect([await workspace.deleteUnrelated(true), (await workspace.graphCounts()).entities]).toEqual([1, 3])
+    expect(await workspace.deleteUnrelated(false)).toBe(1)
+    expect(await workspace.graphCounts()).toMatchObject({ entities: 2, relations: 1 })
+    expect((await other.graphCounts()).entities).toBe(1)
+  })
+
   test('each tenant sees its own workspaces only, and a workspace its own contents only', async () => {
     const workspace1 = await open()
     const made = { id: 'work', name: 'Work', description: 'd', createdAt: 5 }

@@ -8,6 +8,7 @@ import type { EmbeddingServer } from '../../../test/kit/processes/embedding-serv
 import { startEmbeddings } from '../../../test/kit/processes/embedding-service.ts'
 import { createEmbedder } from '../src/embeddings/embedder.ts'
 import type { EmbeddingService } from '../src/embeddings/request.ts'
+import { serviceModel } from '../src/embeddings/request.ts'
 import { embeddingService } from '../src/embeddings/settings.ts'
 import { parseVectors, wires } from '../src/embeddings/wire.ts'
 import type { Answer, OpenedMemory, OpenOptions } from './server.fixture.ts'
@@ -148,7 +149,7 @@ test('a hanging service delays the first callers by five seconds and the next on
   const memory = await openWith()
   const stored: Answer = await eventually(memory, memory.call('add_memory', { text: 'Anna bought a car' }))
   expect(textOf(stored)).toMatch(
-    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: The embedding service is slow/,
+    /^Memory stored successfully\.\nID: .+\nChunks created: 1\nNote: Embedding takes longer/,
   )
   const found = await eventually(memory, memory.call('search_memory', { query: 'anna' }))
   expect(textOf(found)).toContain('it did not answer within 5 s. Searched by words only.')
@@ -284,7 +285,7 @@ test('tenants share no cache: the response time does not tell what another tenan
     fetch,
     closing: new AbortController().signal,
   }
-  const embedder = createEmbedder(settings)
+  const embedder = createEmbedder(serviceModel(settings))
   await embedder.embed('ann', ['a secret'], 5000)
   await embedder.embed('ann', ['a secret'], 5000)
   await embedder.embed('bob', ['a secret'], 5000)
@@ -296,7 +297,7 @@ test('contradictory settings are reported at the start', () => {
   const from = (env: Record<string, string>) => () => embeddingService(env, fakeClock(), closing)
   expect(from({})()).toBeUndefined()
   expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'none' })()).toBeUndefined()
-  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'word2vec' })).toThrow('set it to ollama, openai or none')
+  expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'word2vec' })).toThrow('set it to local, ollama, openai or none')
   expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai' })).toThrow('SLUICE_MEMORY_EMBEDDINGS_URL')
   expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai', SLUICE_MEMORY_EMBEDDINGS_URL: 'ftp://x' })).toThrow('_URL')
   expect(from({ SLUICE_MEMORY_EMBEDDINGS: 'openai', SLUICE_MEMORY_EMBEDDINGS_URL: 'https://x/v1' })).toThrow('_MODEL')

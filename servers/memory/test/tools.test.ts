@@ -23,7 +23,7 @@ test("the tools have the document's descriptions", async () => {
   )
 })
 
-test('a search result has score, tags, the beginning of the text and the ID', async () => {
+test('a search result has what found it, tags, the beginning of the text and the ID', async () => {
   const { add, text, call } = await openMemory()
   const id = await add(`Anna prefers tea. ${'She said so often. '.repeat(30)}`, {
     tags: ['anna', 'food'],
@@ -31,7 +31,7 @@ test('a search result has score, tags, the beginning of the text and the ID', as
   })
   await add('Ben prefers coffee.')
   const found = await text('search_memory', { query: 'anna tea' })
-  expect(found.split('\n').slice(0, 3)).toEqual(['Found 1 results:', '', '1. [Score: 1.00] [Tags: anna, food]'])
+  expect(found.split('\n').slice(0, 3)).toEqual(['Found 1 results:', '', '1. [Found by: words] [Tags: anna, food]'])
   expect(found).toMatch(/\nAnna prefers tea\. She said so often\..{10,}\.\.\.\n/)
   expect(found).toContain(`ID: ${id}`)
   const { structuredContent } = await call('search_memory', { query: 'prefers' })
@@ -43,12 +43,18 @@ test('a search result has score, tags, the beginning of the text and the ID', as
       tags: ['anna', 'food'],
       timestamp: '2026-03-01T12:00:00.000Z',
       uri: `memory://default/${id}`,
+      found_by: ['words'],
     }),
   )
 })
 
 test('finding nothing is a result, not an error', async () => {
-  const { call } = await openMemory()
+  const { call, add } = await openMemory()
+  const empty = await call('search_memory', { query: 'tea' })
+  expect(textOf(empty)).toBe(
+    'No results found matching your query.\nWorkspace default has no memories yet; add_memory stores one.',
+  )
+  await add('Anna prefers tea.')
   for (const query of [
     'nothing',
     '?!',
@@ -61,8 +67,49 @@ test('finding nothing is a result, not an error', async () => {
     "'; DROP TABLE memories;--",
   ]) {
     const answer = await call('search_memory', { query })
-    expect([textOf(answer), answer.isError]).toEqual(['No results found matching your query.', false])
+    expect([textOf(answer), answer.isError]).toEqual([
+      expect.stringMatching(
+        /^No results found matching your query\.\n.*(?:use words that the memory may contain|Name what)/,
+      ),
+      false,
+    ])
+    expect(answer.structuredContent.hints).toEqual(textOf(answer).split('\n').slice(1))
   }
+})
+
+test('words that are in every text do not match alone', async () => {
+  const { add, search, text } = await openMemory()
+  await add('The release is on Friday.')
+  await add('Who is on call? The Who played there.')
+  expect(await search('when is the party')).toEqual([])
+  expect(await search('when is the release')).toEqual(['The release is on Friday.'])
+  expect(await search('the')).toEqual([])
+  expect(await search('The Who')).toEqual(['Who is on call? The Who played there.'])
+  expect(await text('search_memory', { query: 'the' })).toContain('Name what you are looking for')
+})
+
+test.each([
+  ['allergies', 'Ben is allergic to nuts.'],
+  ['allergic reactions', 'Ben has an allergy.'],
+  ['who is allergic', 'Ben’s allergies are bad in spring.'],
+  ['economy', 'Economic growth is slow.'],
+  ['decision', 'We decided to use SQLite.'],
+  ['decide', 'The decisions of May.'],
+])('%s finds "%s"', async (query, text) => {
+  const { add, search } = await openMemory()
+  await add(text)
+  await add('Carla plays chess.')
+  expect(await search(query)).toEqual([text])
+})
+
+test('an empty answer names the filters and the other workspaces as things to try', async () => {
+  const { add, text } = await openMemory()
+  await add('Anna prefers tea.', { tags: ['food'] })
+  await text('create_workspace', { workspace_id: 'work' })
+  await add('The release is on Friday.', undefined, { workspace_id: 'work' })
+  const answer = await text('search_memory', { query: 'release', filters: { tags: ['food'] } })
+  expect(answer).toContain('Search again without filters.')
+  expect(answer).toContain('Search another workspace with workspace_id: work (1 memory).')
 })
 
 test('words are found in other forms, without accents, in any case, and in Chinese', async () => {

@@ -57,7 +57,7 @@ export async function serve(context: CommandContext, target: string, options: Se
   if (options.watch && module === undefined) throw new CommandError(watchNeedsModule, exitCodes.usage)
   const name = module === undefined || settings ? target : nameOf(module)
   const open = (): Promise<OpenedServer> =>
-    openServer({ name, module, folder, env: withVariables(env, settings), logger, clock })
+    openServer({ name, module, folder, argument: settings?.folder, env: withVariables(env, settings), logger, clock })
   const opened = await (isStdio ? withStdoutSilenced(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
   const local = applyLocalDefaults(loaded, isGated(opened.definition))

@@ -51,9 +51,9 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   const configured = Object.entries(config.servers ?? all)
   const named: NamedServer[] = []
   for (const [name, settings] of configured) {
-    const { module, enabled = true, env: extraEnv = {} } = settings
+    const { module, folder: argument, enabled = true, env: extraEnv = {} } = settings
     if (!enabled || isUpstream(settings)) continue
-    const opened = await openServer({ name, module, folder, env: { ...env, ...extraEnv }, logger, clock })
+    const opened = await openServer({ name, module, folder, argument, env: { ...env, ...extraEnv }, logger, clock })
     named.push({ name, opened })
   }
   const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env })

@@ -70,6 +70,7 @@ const upstreamRule = z.strictObject({
 const serverSettings = z
   .strictObject({
     module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
+    folder: path.optional().describe('The folder that the server serves: the Markdown files of knowledge'),
     command: path.optional().describe('A command that starts a server on stdio: a program of others behind Sluice'),
     args: z.array(z.string()).optional().describe('The arguments of the command'),
     url: url.optional().describe('The URL of a server of others, over Streamable HTTP'),

@@ -23,7 +23,10 @@ export const builtInNames: readonly string[] = Object.keys(builtInServers)
 export interface OpenServerOptions {
   readonly name: string
   readonly module?: string | undefined
+  /** The data folder of the host. */
   readonly folder: string
+  /** The folder that the server serves. */
+  readonly argument?: string | undefined
   readonly env: Environment
   readonly logger: Logger
   readonly clock: Clock
@@ -33,11 +36,15 @@ export async function openServer({
   name,
   module,
   folder,
+  argument,
   env,
   logger,
   clock,
 }: OpenServerOptions): Promise<OpenedServer> {
-  const context = { folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock }
+  const context = {
+    ...{ folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock },
+    ...(argument !== undefined && { argument }),
+  }
   const opened = await loadServer(name, module, context)
   removeVariables(opened.secrets ?? [])
   return opened

@@ -1,5 +1,6 @@
 /** An in-memory client of any revision, to test servers without a transport. */
 
+import { createApprovals } from '../approvals/index.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Connection } from '../core/connection.ts'
 import type { Id, Params } from '../core/json.ts'
@@ -13,6 +14,8 @@ import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import type { Server } from '../protocol/server.ts'
 import { createServer } from '../server.ts'
 import { memoryStore } from '../stores/memory.ts'
+import type { TestToolResult } from './tool-result.ts'
+import { toToolResult } from './tool-result.ts'
 
 /** The client's revision, capabilities, headers and answers. */
 export interface TestClientOptions {
@@ -22,12 +25,26 @@ export interface TestClientOptions {
   readonly headers?: { readonly [name: string]: string }
   /** Answers the server's questions: requests before 2026-07-28, `input_required` from then on. */
   answer?(method: string, params: Params): unknown
+  /**
+   * Decides about calls that need an approval, as the person would. An approved call then runs, and a denied one returns
+   * an error. Without this option a gated call returns that an approval is required. A server that is passed in needs `createApprovals({ approver: 'client' })`.
+   */
+  approve?(request: TestApproval): boolean | Promise<boolean>
+}
+
+/** What a person is shown before they decide. */
+export interface TestApproval {
+  readonly tool: string
+  readonly arguments: Params
+  readonly message: string
+  /** What the call acts on, if the tool states it. */
+  readonly effect?: Params
 }
 
 /** An in-memory client, without a transport. */
 export interface TestClient {
   /** Calls a tool and answers its questions. Resolves with the result; rejects with a JSON-RPC error. */
-  call(name: string, args?: Params): Promise<Params>
+  call(name: string, args?: Params): Promise<TestToolResult>
   request(method: string, params?: Params): Promise<Params>
   /** Returns the whole response, including an error; `null` if the call was cancelled. */
   send(method: string, params?: Params, id?: Id): Promise<Params | null>
@@ -49,17 +66,29 @@ export class TestClientError extends Error {
 }
 
 const maxRounds = 10
+const approvalKey = 'dev.sluice/approval'
+
+/** Declares that this client reports decisions, as `approval/respond` requires. */
+const withApprovals = (capabilities: Params = {}): Params => ({
+  ...capabilities,
+  extensions: { ...(isObject(capabilities['extensions']) && capabilities['extensions']), 'dev.sluice/approvals': {} },
+})
 
 /** Connects to a definition or a server in this process: `await testClient(definition)`. */
 export async function testClient(
   from: ServerDefinition | Server,
   options: TestClientOptions = {},
 ): Promise<TestClient> {
-  const { revision = modernRevision, capabilities = {}, headers = {}, answer } = options
+  const { revision = modernRevision, headers = {}, answer, approve } = options
+  const capabilities = approve ? withApprovals(options.capabilities) : (options.capabilities ?? {})
+  const store = memoryStore(systemClock)
   const server =
     'handle' in from
       ? from
-      : createServer(from, { store: memoryStore(systemClock), use: [elicitation(), idempotency()] })
+      : createServer(from, {
+          store,
+          use: [elicitation(), idempotency(), approve && createApprovals({ store, approver: 'client' })],
+        })
   const received: Params[] = []
   const modern = revision === modernRevision
   const connection: Connection | undefined = modern
@@ -112,7 +141,7 @@ export async function testClient(
     if (isObject(response['error'])) throw new TestClientError(response['error'])
     return isObject(response['result']) ? response['result'] : {}
   }
-  async function call(name: string, args: Params = {}): Promise<Params> {
+  async function callOnce(name: string, args: Params): Promise<Params> {
     let result = await request('tools/call', { name, arguments: args })
     for (let round = 0; answer && result['resultType'] === 'input_required' && round < maxRounds; round++) {
       const questions = isObject(result['inputRequests']) ? Object.entries(result['inputRequests']) : []
@@ -127,6 +156,18 @@ export async function testClient(
       result = await request('tools/call', { name, arguments: args, ...more })
     }
     return result
+  }
+  async function call(name: string, args: Params = {}): Promise<TestToolResult> {
+    const result = await callOnce(name, args)
+    const asked = isObject(result['_meta']) ? result['_meta'][approvalKey] : undefined
+    if (!approve || !isObject(asked)) return toToolResult(result)
+    const { request_id, message, effect } = asked
+    const shown = { tool: name, arguments: args, message: String(message), ...(isObject(effect) && { effect }) }
+    const recorded = await request('approval/respond', { request_id, approved: await approve(shown) })
+    // A denied call that is repeated would ask again, so the reply to the decision is the result.
+    if (recorded['approved'] !== true)
+      return toToolResult({ content: [{ type: 'text', text: recorded['message'] }], isError: true })
+    return toToolResult(await callOnce(name, args))
   }
   if (!modern) {
     await request('initialize', { protocolVersion: revision, capabilities, clientInfo: { name: 'test', version: '1' } })

@@ -7,7 +7,6 @@ import type { Clock, Logger } from 'sluice'
 import type { Archive, PieceVector, Workspace } from '../archive.ts'
 import { WorkspaceDeleted } from '../archive.ts'
 import type { Embedder } from './embedder.ts'
-import { batchSize } from './embedder.ts'
 import { reasonOf } from './reason.ts'
 import { EmbeddingsUnavailable } from './request.ts'
 
@@ -17,8 +16,6 @@ export interface CatchUp {
   close(): void
 }
 
-/** How long a caller that stores waits for the vectors. */
-const maxWaitMs = 5_000
 /** How long one batch may take if no caller waits for it. */
 const batchTimeoutMs = 60_000
 const retryMs = 60_000
@@ -31,7 +28,7 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
   async function run(workspace: Workspace): Promise<string | undefined> {
     try {
       while (!closed) {
-        const pieces = await workspace.unembedded(batchSize)
+        const pieces = await workspace.unembedded(embedder.batchSize)
         if (pieces.length === 0) return undefined
         const texts = pieces.map(({ text }) => text)
         const vectors = await embedEach(workspace.tenant, texts)
@@ -91,8 +88,8 @@ export function createCatchUp(archive: Archive, embedder: Embedder, clock: Clock
       const key = JSON.stringify([workspace.tenant, workspace.id])
       const work = running.has(key) ? start(workspace).then((why) => why ?? start(workspace)) : start(workspace)
       return new Promise((resolve, reject) => {
-        const cancelTimer = clock.after(maxWaitMs, () =>
-          resolve('The embedding service is slow: vectors are added in the background.'),
+        const cancelTimer = clock.after(embedder.maxWaitMs, () =>
+          resolve('Embedding takes longer: vectors are added in the background.'),
         )
         work.then(resolve, reject).finally(cancelTimer)
       })

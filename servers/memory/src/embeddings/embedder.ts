@@ -5,11 +5,17 @@
 
 import { createHash } from 'node:crypto'
 import { createAverages } from '../average.ts'
-import type { EmbeddingService } from './request.ts'
-import { EmbeddingsUnavailable, request } from './request.ts'
+import type { EmbeddingModel } from './model.ts'
+import { EmbeddingsUnavailable } from './request.ts'
 
 export interface Embedder {
   readonly model: string
+  /** Texts in one request. */
+  readonly batchSize: number
+  /** How long a caller that stores waits for the vectors. */
+  readonly maxWaitMs: number
+  /** Below this cosine two texts are unrelated. */
+  readonly minSimilarity: number
   /** Ends within `patienceMs`. Throws `EmbeddingsUnavailable`. */
   embed(tenant: string, texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]>
   /**
@@ -21,8 +27,6 @@ export interface Embedder {
   hitRate(tenant: string): number | undefined
 }
 
-/** Texts in one request. */
-export const batchSize = 64
 /** After a failure, calls do not wait for the service during this time. */
 const backoffMs = 30_000
 /** 10,000 vectors of 768 numbers are 30 MB. */
@@ -31,7 +35,8 @@ const maxCached = 10_000
 /** A text that every model accepts. */
 const probeText = 'memory'
 
-export function createEmbedder(service: EmbeddingService): Embedder {
+export function createEmbedder(service: EmbeddingModel): Embedder {
+  const { batchSize } = service
   const known = new Map<string, Float32Array>()
   const hits = createAverages()
   let failed: { readonly until: number; readonly why: EmbeddingsUnavailable } | undefined
@@ -50,7 +55,7 @@ export function createEmbedder(service: EmbeddingService): Embedder {
   async function fetchBatch(texts: readonly string[], patienceMs: number): Promise<readonly Float32Array[]> {
     if (failed && service.clock.now() < failed.until) throw failed.why
     try {
-      const vectors = await request(service, texts, patienceMs)
+      const vectors = await service.vectors(texts, patienceMs)
       failed = undefined
       return vectors
     } catch (thrown) {
@@ -64,6 +69,9 @@ export function createEmbedder(service: EmbeddingService): Embedder {
 
   return {
     model: service.model,
+    batchSize,
+    maxWaitMs: service.maxWaitMs,
+    minSimilarity: service.minSimilarity,
     async embed(tenant, texts, patienceMs) {
       const keys = texts.map((text) => keyOf(tenant, text))
       const found = new Map<string, Float32Array>()

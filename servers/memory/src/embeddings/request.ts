@@ -1,6 +1,7 @@
 /** Sends one request to the embedding service, with retries if they may help, within a time limit. */
 
 import type { Clock } from 'sluice'
+import type { EmbeddingModel } from './model.ts'
 import type { Wire } from './wire.ts'
 import { parseVectors } from './wire.ts'
 
@@ -28,13 +29,24 @@ export interface EmbeddingService {
   readonly closing: AbortSignal
 }
 
+/** The model behind a service. */
+export const serviceModel = (service: EmbeddingService): EmbeddingModel => ({
+  model: service.model,
+  clock: service.clock,
+  batchSize: 64,
+  maxWaitMs: 5_000,
+  minSimilarity: 0.2,
+  vectors: (texts, patienceMs) => request(service, texts, patienceMs),
+  close: async () => {},
+})
+
 const maxAttempts = 3
 const pauseMs = 200
 /** Temporary failures. */
 const retryableStatuses = new Set([408, 429, 500, 502, 503, 504])
 
 /** Ends within `patienceMs`, pauses included. */
-export async function request(
+async function request(
   service: EmbeddingService,
   texts: readonly string[],
   patienceMs: number,

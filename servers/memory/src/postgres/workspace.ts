@@ -2,7 +2,7 @@
 
 import type { Filters, Hit, Memory, NewMemory, Workspace } from '../archive.ts'
 import { checkedVectorLength, maxListedText, VectorLengthMismatch, withTextRange } from '../archive.ts'
-import { foldAccents, spaceIdeographs } from '../words.ts'
+import { foldAccents, spaceIdeographs, variantsOf } from '../words.ts'
 import { openGraph } from './graph.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
 import { mapErrors } from './sql.ts'
@@ -124,14 +124,15 @@ export function openWorkspace(
     },
     async searchText(words, filters, limit) {
       if (words.length === 0) return []
-      const asked = words.map((_, at) => `phraseto_tsquery('english', $${at + 7})`).join(' || ')
+      const forms = words.flatMap(variantsOf)
+      const asked = forms.map((_, at) => `phraseto_tsquery('english', $${at + 7})`).join(' || ')
       return toHits(
         await mapErrors(
           postgres.query(
             `SELECT c.n AS piece, c.memory, c.start, c.stop, ts_rank(c.words, q.q, 1) AS score
              FROM (SELECT ${asked} AS q) q, ${schema}.chunks c JOIN ${schema}.memories m ON m.n = c.memory
              WHERE c.workspace = $1 AND c.words @@ q.q AND ${matchesFilters} ORDER BY score DESC, c.n DESC LIMIT $6`,
-            [n, ...bindFilters(filters), limit, ...words.map(foldAccents)],
+            [n, ...bindFilters(filters), limit, ...forms.map(foldAccents)],
           ),
         ),
       )

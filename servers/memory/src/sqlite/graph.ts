@@ -3,13 +3,21 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writer } from 'sluice/sqlite'
-import type { NewEntity, Workspace } from '../archive.ts'
+import type { NewEntity, NewRelation, Workspace } from '../archive.ts'
 import { foldName } from '../archive.ts'
 import { toBlob, toEntity, toRelation } from './rows.ts'
 
 type Graph = Pick<
   Workspace,
-  'relate' | 'entity' | 'relationsOf' | 'entities' | 'relations' | 'entitiesBy' | 'graphCounts'
+  | 'relate'
+  | 'addGraph'
+  | 'entity'
+  | 'relationsOf'
+  | 'entities'
+  | 'relations'
+  | 'entitiesBy'
+  | 'graphCounts'
+  | 'deleteUnrelated'
 >
 
 export function openGraph(database: DatabaseSync, write: Writer['write'], workspace: number): Graph {
@@ -40,19 +48,29 @@ export function openGraph(database: DatabaseSync, write: Writer['write'], worksp
     types: database.prepare(
       `SELECT type, count(*) AS count FROM entities WHERE workspace = ${workspace} GROUP BY type ORDER BY count DESC, type`,
     ),
+    count: database.prepare(`SELECT count(*) AS count FROM entities WHERE workspace = ${workspace}`),
+    unrelated: database.prepare(`SELECT count(*) AS count ${unrelated(workspace)}`),
+    deleteUnrelated: database.prepare(`DELETE ${unrelated(workspace)}`),
     related: database.prepare(`SELECT count(*) AS count FROM relations WHERE workspace = ${workspace}`),
   }
   const put = ({ name, type }: NewEntity): number => {
     const trimmed = name.normalize('NFC').trim()
     return Number(sql.addEntity.get(toBlob(randomUUID()), foldName(name), trimmed, type ?? null, type ?? null)?.['n'])
   }
+  const relate = ({ from, type, to, confidence }: NewRelation): boolean => {
+    const [source, target] = [put(from), put(to)]
+    const isNew = sql.hasRelation.get(source, type, target) === undefined
+    sql.addRelation.run(source, type, target, confidence)
+    return isNew
+  }
   return {
-    relate: ({ from, type, to, confidence }) =>
+    relate: (relation) => write(() => relate(relation)),
+    addGraph: ({ entities, relations }) =>
       write(() => {
-        const [source, target] = [put(from), put(to)]
-        const isNew = sql.hasRelation.get(source, type, target) === undefined
-        sql.addRelation.run(source, type, target, confidence)
-        return isNew
+        const before = Number(sql.count.get()?.['count'])
+        for (const entity of entities) put(entity)
+        const added = relations.filter(relate)
+        return { entities: Number(sql.count.get()?.['count']) - before, relations: added.length }
       }),
     async entity(nameOrId) {
       const row = sql.byName.get(foldName(nameOrId)) ?? (isUuid(nameOrId) ? sql.byId.get(toBlob(nameOrId)) : undefined)
@@ -73,7 +91,14 @@ export function openGraph(database: DatabaseSync, write: Writer['write'], worksp
         types: Object.fromEntries(types),
       }
     },
+    deleteUnrelated: async (dryRun) =>
+      dryRun ? Number(sql.unrelated.get()?.['count']) : write(() => Number(sql.deleteUnrelated.run().changes)),
   }
 }
+
+const unrelated = (workspace: number): string =>
+  `FROM entities WHERE workspace = ${workspace}
+     AND n NOT IN (SELECT source FROM relations WHERE workspace = ${workspace})
+     AND n NOT IN (SELECT target FROM relations WHERE workspace = ${workspace})`
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)

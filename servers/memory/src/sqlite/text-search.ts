@@ -10,6 +10,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Filters, Hit } from '../archive.ts'
+import { variantsOf } from '../words.ts'
 import { bindFilters } from './filters.ts'
 import { matchesFilters, wordsTable } from './schema.ts'
 
@@ -110,7 +111,9 @@ const matchingChunk = (table: string): string =>
 const pieceOf = (row: SqliteRow): number => Number(row['rowid'])
 
 function weighWord(find: Find, word: string, { pieces, oldest, newest }: SqliteRow): Word {
-  const quoted = `"${word.replaceAll('"', '""')}"`
+  const quoted = `(${variantsOf(word)
+    .map((form) => `"${form.replaceAll('"', '""')}"`)
+    .join(' OR ')})`
   const [floor] = find('floor', quoted)
   if (!floor) return { quoted, common: false, share: 0, weight: 0 }
   // This many of the newest chunks were scanned for `commonWordMatches` matches; the older ones are assumed to be

@@ -42,6 +42,7 @@ const workerUrl = new URL(`./worker${extname(import.meta.url)}`, import.meta.url
 const workspaceVerbs = [
   ...['add', 'get', 'list', 'walk', 'delete', 'clear', 'counts', 'searchText', 'searchVectors', 'read', 'unembedded'],
   ...['embed', 'relate', 'entity', 'relationsOf', 'entities', 'relations', 'entitiesBy', 'graphCounts'],
+  ...['addGraph', 'deleteUnrelated'],
 ]
 
 interface Thread {

@@ -48,8 +48,10 @@ export const graphTools = (app: App): readonly Tool[] => [
         {
           created: isNew,
           from_id: source?.id,
+          from_name: source?.name,
           relation: relation.trim(),
           to_id: target?.id,
+          to_name: target?.name,
           confidence,
           workspace_id: workspace.id,
         },
@@ -102,6 +104,7 @@ export const graphTools = (app: App): readonly Tool[] => [
             relation,
             direction,
             from_id: from.id,
+            from_name: from.name,
             depth,
           })),
         },
@@ -160,7 +163,7 @@ export const graphTools = (app: App): readonly Tool[] => [
           nodes: graph.nodes.length,
           edges: graph.edges.length,
           size,
-          ...(format === 'json' && { graph }),
+          ...(format === 'json' ? { graph } : { graphml: text }),
         },
       }
     },

@@ -1,13 +1,15 @@
 /** `search_memory`: the document's lines for the model, whole chunks for programs. */
 
-import type { Tool } from 'sluice'
+import type { Tool, ToolContext } from 'sluice'
 import { tool } from 'sluice'
 import * as z from 'zod'
 import type { App } from '../app.ts'
-import { workspaceFor } from '../app.ts'
+import { tenantOf, workspaceFor } from '../app.ts'
+import type { Workspace } from '../archive.ts'
 import { filters, inWorkspace, shortText, toFilters } from '../inputs.ts'
 import { preview, toMemoryJson, uriOf } from '../memory.ts'
-import { answer } from './answer.ts'
+import type { RecallResult } from '../recall.ts'
+import { answer, counted } from './answer.ts'
 
 export const searchTool = (app: App): Tool =>
   tool({
@@ -23,9 +25,11 @@ export const searchTool = (app: App): Tool =>
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run({ query, limit, filters, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
-      const { found, mode, note } = await app.recall.search(workspace, query, toFilters(filters), limit)
-      const lines = found.flatMap(({ memory, score }, at) => [
-        `${at + 1}. [Score: ${score.toFixed(2)}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
+      const result = await app.recall.search(workspace, query, toFilters(filters), limit)
+      const { found, mode, note } = result
+      const hints = found.length > 0 ? [] : await hintsFor(app, work, workspace, result, filters !== undefined)
+      const lines = found.flatMap(({ memory, foundBy }, at) => [
+        `${at + 1}. [Found by: ${foundBy.join(' and ')}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
         preview(memory.text),
         `ID: ${memory.id}`,
         '',
@@ -34,7 +38,7 @@ export const searchTool = (app: App): Tool =>
         [
           ...(found.length > 0
             ? [`Found ${found.length} results:`, '', ...lines.slice(0, -1)]
-            : ['No results found matching your query.']),
+            : ['No results found matching your query.', ...hints]),
           ...(note ? ['', `Note: ${note}`] : []),
         ],
         {
@@ -42,10 +46,12 @@ export const searchTool = (app: App): Tool =>
           workspace_id: workspace.id,
           mode,
           ...(note && { note }),
-          results: found.map(({ memory, start, end, score }) => ({
+          ...(hints.length > 0 && { hints }),
+          results: found.map(({ memory, start, end, foundBy, similarity }) => ({
             ...toMemoryJson(memory),
             text: memory.text,
-            score: Math.round(score * 1000) / 1000,
+            found_by: foundBy,
+            ...(similarity !== undefined && { similarity: Math.round(similarity * 1000) / 1000 }),
             start,
             end,
             uri: uriOf(workspace.id, memory.id),
@@ -54,3 +60,31 @@ export const searchTool = (app: App): Tool =>
       )
     },
   })
+
+/** Other workspaces that an empty answer names. */
+const maxNamedWorkspaces = 5
+
+/** Says what to try after an empty answer, most likely first. */
+async function hintsFor(
+  app: App,
+  work: ToolContext,
+  workspace: Workspace,
+  { hasOnlyStopWords, mode }: RecallResult,
+  hasFilters: boolean,
+): Promise<readonly string[]> {
+  const others = (await app.archive.listWorkspaces(tenantOf(work)))
+    .filter(({ id, memories }) => id !== workspace.id && memories > 0)
+    .slice(0, maxNamedWorkspaces)
+    .map(({ id, memories }) => `${id} (${counted(memories, 'memory', 'memories')})`)
+  const elsewhere = others.length > 0 ? [`Search another workspace with workspace_id: ${others.join(', ')}.`] : []
+  if ((await workspace.counts()).memories === 0)
+    return [`Workspace ${workspace.id} has no memories yet; add_memory stores one.`, ...elsewhere]
+  if (hasOnlyStopWords) return ['Name what you are looking for: these words are in almost every text.']
+  return [
+    ...(hasFilters ? ['Search again without filters.'] : []),
+    mode === 'hybrid'
+      ? 'Search with other words, or browse with list_memories.'
+      : 'This search compares words, not meanings: use words that the memory may contain, fewer of them, or browse with list_memories.',
+    ...elsewhere,
+  ]
+}

@@ -39,6 +39,7 @@ export const transferTools = (app: App): readonly Tool[] => [
     async run({ cursor, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
       const { lines, next } = await exportPage(workspace, cursor, pageBytes)
+      const jsonl = lines.map((line) => `${line}\n`).join('')
       const summary = `Exported ${lines.length} records of workspace ${workspace.id}.`
       return {
         content: [
@@ -48,11 +49,14 @@ export const transferTools = (app: App): readonly Tool[] => [
             resource: {
               uri: `memory://${workspace.id}/export.jsonl`,
               mimeType: 'application/jsonl',
-              text: lines.map((line) => `${line}\n`).join(''),
+              text: jsonl,
             },
           },
         ],
-        structuredContent: { records: lines.length, workspace_id: workspace.id, ...(next && { next_cursor: next }) },
+        structuredContent: {
+          ...{ records: lines.length, workspace_id: workspace.id, jsonl },
+          ...(next && { next_cursor: next }),
+        },
       }
     },
   }),
@@ -92,6 +96,7 @@ export const transferTools = (app: App): readonly Tool[] => [
           known: duplicates,
           refused: rejected.length,
           errors: rejected.slice(0, 10),
+          ...(note && { note }),
         },
       )
     },

@@ -133,12 +133,13 @@ export const workspaceTools = (app: App): readonly Tool[] => [
         () => true,
         () => false,
       )
-      const note = hasLeft ? [] : ['Note: this connection still uses it. Choose another with set_current_workspace.']
-      return answer([`Workspace deleted: ${id}`, `Memories: ${memories}`, ...note], {
+      const note = hasLeft ? undefined : 'This connection still uses it. Choose another with set_current_workspace.'
+      return answer([`Workspace deleted: ${id}`, `Memories: ${memories}`, ...(note ? [`Note: ${note}`] : [])], {
         workspace_id: id,
         deleted: true,
         memories,
         chunks,
+        ...(note && { note }),
       })
     },
   }),
