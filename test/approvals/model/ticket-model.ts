@@ -87,6 +87,10 @@ export function afterWithdrawal(state: State, now: Moment): State {
   return put(state, { ...unclaimed(ticket), is: 'denied', until: now.at + decideMs })
 }
 
+/** The person who approved takes it back; the ticket was shown as approved. */
+export const afterTakingBack = (state: State, now: Moment): State =>
+  state.ticket?.is === 'approved' ? afterWithdrawal(state, now) : state
+
 export function afterResolution(state: State, now: Moment, ran: boolean): State {
   const { ticket } = state
   if (ticket?.is !== 'running' || isClaimed(ticket, now)) return state

@@ -239,7 +239,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           ticketId: proposal.id,
         })
       } finally {
-        await recordCompletion(proposal).catch((thrown: unknown) =>
+        await recordCompletion(proposal, await time.now().catch(() => undefined)).catch((thrown: unknown) =>
           logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
         )
       }
@@ -261,7 +261,8 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           if (live && status === 'denied') throw approvalDenied(proposal, live.state.decisions)
           if (!live || status !== 'approved' || live.state.until <= at || proposal.epoch !== epoch)
             throw invalidTicket()
-          if (!(await ticketStore.transition(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
+          const spent = { ...live.state, status: 'running', startedAt: at } as const
+          if (!(await ticketStore.transition(id, live, spent))) throw invalidTicket()
           record(tenant, 'spent', { ticket: id, digest })
           engine.notifyChange(id, 'running')
           return checked.run(call, answers)
@@ -316,14 +317,14 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
   }
 
   /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
-  async function recordCompletion(proposal: Proposal): Promise<void> {
+  async function recordCompletion(proposal: Proposal, ended?: { readonly at: number }): Promise<void> {
     const claim = await claimOf(serverStore, proposal, clock)
     if (claim.state !== 'done') return
     const live = await ticketStore.readState(proposal.id)
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
     const { status } = claim
-    if (await ticketStore.transition(proposal.id, live, { ...live.state, status }))
-      engine.notifyChange(proposal.id, status)
+    const to = { ...live.state, status, ...(ended && { endedAt: ended.at }) }
+    if (await ticketStore.transition(proposal.id, live, to)) engine.notifyChange(proposal.id, status)
   }
 }
 
