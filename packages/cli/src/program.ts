@@ -1,21 +1,28 @@
 /** Every command with its options and examples. `commands/` implements them. */
 
 import type { OutputConfiguration } from 'commander'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { approvalsDecide, approvalsList, approvalsRules, approvalsShow } from './commands/approvals.ts'
 import { auditExport, auditPrune, auditSearch, auditVerify, tenants } from './commands/audit.ts'
 import { bench } from './commands/bench.ts'
 import { call } from './commands/call.ts'
 import { completion } from './commands/completion.ts'
 import { configPrint, configSchemaPrint } from './commands/config.ts'
+import { consoleLink } from './commands/console.ts'
 import type { CommandContext } from './commands/context.ts'
 import { doctor } from './commands/doctor.ts'
 import { keysCreate, keysList, keysRevoke } from './commands/keys.ts'
+import { peopleAdd, peopleList, peopleRemove, permissions } from './commands/people.ts'
 import { serve } from './commands/serve.ts'
 import { start } from './commands/start.ts'
 import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 
+/** Checks each word of `--may`, because commander checks choices only of options that are given once. */
+function parsePermission(word: string, before?: readonly string[]): readonly string[] {
+  if (Object.hasOwn(permissions, word)) return collect(word, before)
+  throw new InvalidArgumentError(`Use ${Object.keys(permissions).join(', ')}.`)
+}
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
@@ -172,6 +179,41 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   withStoreOptions(sub(keys, 'revoke <id>', 'revoke a key', 'sluice keys revoke 574c5ff9cf3aa2ec')).action(
     runs((id: string, options) => keysRevoke(context, id, options)),
   )
+
+  const consoleCommand = sub(program, 'console', 'sign in to the web console', 'sluice console link')
+  withStoreOptions(
+    sub(consoleCommand, 'link', 'print a new sign-in link; it works once, within 15 minutes', 'sluice console link'),
+  ).action(runs((options) => consoleLink(context, options)))
+
+  const people = sub(
+    program,
+    'people',
+    'add, list and remove the people who use the console',
+    'sluice people add olga --may approve --tenant acme',
+    'sluice people list',
+  )
+  withStoreOptions(
+    sub(
+      people,
+      'add <name>',
+      'add a person and print their key; it is shown once',
+      'sluice people add olga --may approve --tenant acme',
+    ),
+  )
+    .addOption(
+      new Option('--may <what>', 'what they may do besides reading: approve, keys or audit; repeatable').argParser(
+        parsePermission,
+      ),
+    )
+    .option('--tenant <id>', 'a tenant that they may see; repeatable (default: all)', collect)
+    .option('--days <n>', 'the days until the key expires')
+    .action(runs((name: string, options) => peopleAdd(context, name, options)))
+  withStoreOptions(sub(people, 'list', 'list the people with what they may do', 'sluice people list')).action(
+    runs((options) => peopleList(context, options)),
+  )
+  withStoreOptions(
+    sub(people, 'remove <name>', 'remove a person and end their sessions', 'sluice people remove olga'),
+  ).action(runs((name: string, options) => peopleRemove(context, name, options)))
 
   const approvals = sub(
     program,

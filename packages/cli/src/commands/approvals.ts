@@ -27,12 +27,13 @@ async function withApprovals(
   work: (approvals: Approvals) => Promise<number>,
 ): Promise<number> {
   return withStore(context, options, async ({ store, bus }, config) => {
-    const { webhook: _, waitMs: _1, rules, ...terms } = config.approvals
+    const { webhook: _, waitMs: _1, grants, rules, ...terms } = config.approvals
     const audit = config.audit
       ? createAudit({ ...omitUndefined({ ...config.audit, retention: undefined }), store })
       : undefined
     const approvals = createApprovals({
       ...omitUndefined(terms),
+      ...(grants && { grants }),
       ...{ store, bus, audit },
       rules: rules.map((rule) =>
         omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
