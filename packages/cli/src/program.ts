@@ -270,14 +270,16 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   )
   const ofTenant = (command: Command): Command =>
     withStoreOptions(command).requiredOption('--tenant <id>', 'the tenant; sluice tenants lists them')
-  ofTenant(
+  withStoreOptions(
     sub(
       audit,
       'search [text]',
       'search records, newest first',
+      'sluice audit search transfer',
       'sluice audit search transfer --tenant acme --limit 20',
     ),
   )
+    .option('--tenant <id>', 'only this tenant')
     .option('--limit <n>', 'the maximum number of records', '50')
     .action(runs((text: string | undefined, options) => auditSearch(context, text, options)))
   withStoreOptions(
