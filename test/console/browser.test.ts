@@ -150,7 +150,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     expect(await shown.locator('.alike').innerText()).toBe('\u0430')
     await page.getByRole('alert').getByText('3 characters').waitFor()
     await page.getByText('Pays money back to a customer').waitFor()
-    expect(await page.locator('.digest').innerText()).toMatch(/^[0-9a-f]{64}$/)
+    expect(await page.locator('.digest code').innerText()).toMatch(/^[0-9a-f]{64}$/)
     await page.getByPlaceholder('A note').fill('looks right')
     await page.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => statusOf('live-1'), { timeout: slowTest }).toBe('approved')

@@ -149,9 +149,6 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
       <Fact name="Needs an approval because">
         {ticket.rule === undefined ? 'the tool asks for it' : <Visible text={`of the rule: ${ticket.rule}`} />}
       </Fact>
-      <Fact name="Digest">
-        <code class="digest">{ticket.digest}</code>
-      </Fact>
     </dl>
   )
 }
@@ -181,6 +178,9 @@ function TicketContent(props: TicketDetailProps & { readonly ticket: Ticket }): 
     <>
       <Arguments label="Arguments" text={ticket.arguments} onUnseen={setUnseenOf('arguments')} />
       {ticket.answers !== '{}' && <Arguments label="Answers" text={ticket.answers} onUnseen={setUnseenOf('answers')} />}
+      <p class="digest">
+        Digest <code>{ticket.digest}</code>
+      </p>
       {/* A previous approval that was taken back is no example of what was allowed. */}
       {ticket.previous && ticket.previous.status !== 'denied' && (
         <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />
