@@ -35,7 +35,16 @@ interface Shot {
 const approvals: Shot = {
   name: 'approvals',
   ready: '.ticket-list a',
-  prepare: async (page) => page.locator('.ticket-list a').first().click(),
+  async prepare(page) {
+    await page.locator('.ticket-list a').first().click()
+    // On a phone the end of the arguments is below the screen.
+    await page.locator('.end-mark').last().scrollIntoViewIfNeeded()
+    await page
+      .getByRole('button', { name: /^Approve( A)?$/ })
+      .and(page.locator(':enabled'))
+      .waitFor()
+    await page.getByRole('heading', { name: 'refund' }).scrollIntoViewIfNeeded()
+  },
 }
 /** A string with line breaks, as a block. */
 const block: Shot = {
