@@ -124,7 +124,7 @@ const consoleLines = (terminal: Terminal, link: string | undefined): readonly st
   link === undefined
     ? ['The console is off.', '']
     : [
-        'Console (the link works once, within 15 minutes; sluice console link prints a new one):',
+        'Console (works once, within 15 minutes; for a new link: sluice console link):',
         styled(terminal, 'cyan', link),
         '',
       ]
