@@ -26,6 +26,8 @@ const trafficRunning = (async () => {
 const browser = await startChromium()
 interface Shot {
   readonly name: string
+  /** The page, if it is not `name`. */
+  readonly path?: string
   /** A selector that exists once the page is ready. */
   readonly ready: string
   readonly prepare?: (page: Page) => Promise<void>
@@ -33,19 +35,43 @@ interface Shot {
 const approvals: Shot = {
   name: 'approvals',
   ready: '.ticket-list a',
-  prepare: async (page) => page.locator('.ticket-list a').first().click(),
+  async prepare(page) {
+    await page.locator('.ticket-list a').first().click()
+    // On a phone the end of the arguments is below the screen.
+    await page.locator('.end-mark').last().scrollIntoViewIfNeeded()
+    await page
+      .getByRole('button', { name: /^Approve( A)?$/ })
+      .and(page.locator(':enabled'))
+      .waitFor()
+    await page.getByRole('heading', { name: 'refund' }).scrollIntoViewIfNeeded()
+  },
+}
+/** A string with line breaks, as a block. */
+const block: Shot = {
+  name: 'block',
+  path: 'approvals',
+  ready: '.ticket-list a',
+  async prepare(page) {
+    await page.locator('.ticket-list a', { hasText: 'send_letter' }).click()
+    await page.getByRole('button', { name: 'Approve A' }).and(page.locator(':enabled')).waitFor()
+  },
 }
 const live: Shot = { name: 'live', ready: '.requests', prepare: (page) => page.waitForTimeout(1500) }
+const audit: Shot = {
+  name: 'audit',
+  ready: '.table',
+  async prepare(page) {
+    await page.getByRole('button', { name: 'Verify chain' }).and(page.locator(':enabled')).click()
+    await page.locator('.verdict .chip').waitFor()
+  },
+}
 const shots: readonly Shot[] = [
   approvals,
+  block,
   live,
   { name: 'tools', ready: '.card', prepare: async (page) => page.locator('.card').first().click() },
   { name: 'tenants', ready: '.table' },
-  {
-    name: 'audit',
-    ready: '.table',
-    prepare: async (page) => page.getByRole('button', { name: 'Verify chain' }).click(),
-  },
+  audit,
 ]
 const desktop = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
@@ -65,8 +91,8 @@ async function take(
   const page = await context.newPage()
   await page.goto(await demo.consoleApp.link())
   await page.locator('.frame').waitFor()
-  for (const { name, ready, prepare } of shots) {
-    await page.evaluate(`location.hash = '#/${name}'`)
+  for (const { name, path = name, ready, prepare } of shots) {
+    await page.evaluate(`location.hash = '#/${path}'`)
     await page.locator(ready).first().waitFor()
     await prepare?.(page)
     // Waits for fonts, transitions and the last answer.
@@ -79,7 +105,7 @@ async function take(
 // The plots show five minutes; two of them are enough.
 await sleep(120_000)
 for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '', shots)
-await take('light', phone, '-phone', [approvals])
+await take('light', phone, '-phone', [approvals, audit])
 await take('dark', phone, '-phone', [live])
 await browser.close()
 await trafficRunning

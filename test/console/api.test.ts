@@ -98,6 +98,66 @@ describe('a ticket', () => {
     })
   })
 
+  test('can be taken back by the person who approved it, until it has run', async () => {
+    const ticket = await asked('back-1')
+    const back = `api/tickets/${ticket['id']}/take-back`
+    expect((await owner.post(back)).status).toBe(409)
+    const { body: approved } = await decision(ticket, true)
+    expect(approved).toMatchObject({ status: 'approved', mayTakeBack: true, runUntil: expect.any(Number) })
+    const { secret } = await fixture.consoleApp.operators.create({ name: 'omar', scopes: ['approvals:decide'] })
+    const other = await signIn(fixture, { key: secret })
+    expect((await other.get(`api/tickets/${ticket['id']}`)).body['mayTakeBack']).toBe(false)
+    expect((await other.post(back)).status).toBe(409)
+    expect((await owner.post(back)).body).toMatchObject({ status: 'denied', mayTakeBack: false })
+    expect(JSON.stringify(await fixture.call(agent, 'refund', { order: 'back-1' }))).not.toContain('refunded')
+    const run = await asked('back-2')
+    await decision(run, true)
+    await fixture.call(agent, 'refund', { order: 'back-2' })
+    expect((await owner.post(`api/tickets/${run['id']}/take-back`)).status).toBe(409)
+    expect((await owner.get(`api/tickets/${run['id']}`)).body['status']).toBe('done')
+    expect((await owner.get('api/audit?tenant=acme&text=takenBack')).text).toContain(String(ticket['id']))
+  })
+
+  test('has a context: what its caller did before, and what came of it', async () => {
+    const secret = await fixture.createAgentKey('contextual')
+    await fixture.call(secret, 'price', { article: 'lamp' })
+    await fixture.call(secret, 'break', {})
+    const ticket = await asked('context-1', secret)
+    const at = `api/tickets/${ticket['id']}/context`
+    const targets = async (): Promise<unknown> =>
+      ((await owner.get(at)).body['calls'] as { target: string; outcome: string }[]).map(({ target, outcome }) => [
+        target,
+        outcome,
+      ])
+    await expect.poll(targets).toEqual([
+      ['refund', 'approval_required'],
+      ['break', 'toolFailed'],
+      ['price', 'complete'],
+    ])
+    expect((await owner.get(at)).body['result']).toBeUndefined()
+    await decision(ticket, true)
+    await fixture.call(secret, 'refund', { order: 'context-1' })
+    expect((await owner.get(at)).body['result']).toMatchObject({
+      text: 'refunded context-1',
+      isError: false,
+      isWhole: true,
+      durationMs: expect.any(Number),
+    })
+    fixture.clock.advance(10 * 60_000)
+    expect((await owner.get(at)).body['calls']).toEqual([])
+  })
+
+  test('is found by its caller and by text in its arguments', async () => {
+    const secret = await fixture.createAgentKey('sought')
+    const [first] = [await asked('Needle-1', secret), await asked('straw-1', secret), await asked('straw-2')]
+    const found = async (query: string): Promise<unknown> =>
+      ((await owner.get(`api/tickets?status=pending&${query}`)).body['tickets'] as { id: string }[]).map(({ id }) => id)
+    expect(await found('text=nEEdle')).toEqual([first?.['id']])
+    expect(await found('caller=sought')).toHaveLength(2)
+    expect(await found('caller=sought&server=other')).toEqual([])
+    expect(first).toMatchObject({ key: expect.stringMatching(/^\w+$/) })
+  })
+
   test('is compared with the last approved call of the same tool', async () => {
     const first = await asked('A-6')
     await decision(first, true)
@@ -248,9 +308,10 @@ describe('the audit', () => {
         timeout: 20_000,
       })
       .toBe(242)
-    const first = (await own.get('api/audit?tenant=acme')).body as { records: { seq: number }[]; before: number }
+    const first = (await own.get('api/audit?tenant=acme')).body as { records: { seq: number }[]; before: string }
     expect(first.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, at) => 242 - at))
-    const next = (await own.get(`api/audit?tenant=acme&before=${first.before}`)).body as typeof first
+    const next = (await own.get(`api/audit?tenant=acme&before=${encodeURIComponent(first.before)}`))
+      .body as typeof first
     expect(next.records[0]?.seq).toBe(192)
     const found = (await own.get('api/audit?tenant=acme&text=toolFailed')).body as typeof first
     expect(found.records).toMatchObject([{ kind: 'ended', fields: { target: 'break', caller: 'ann' } }])
@@ -268,6 +329,40 @@ describe('the audit', () => {
       seq: 1,
       problem: 'altered',
     })
+    await fresh.close()
+  })
+})
+
+describe('the audit of all tenants', () => {
+  test('is merged by time, in pages, and has each record once', async () => {
+    const fresh = await openConsoleFixture()
+    const own = await signInAsOwner(fresh)
+    const secrets = [await fresh.createAgentKey('ann', ['acme']), await fresh.createAgentKey('gus', ['globex'])]
+    for (let at = 0; at < 60; at++) {
+      fresh.clock.advance(1)
+      await fresh.call(secrets[at % 3 === 0 ? 1 : 0] ?? '', 'price', { article: `a${at}` })
+    }
+    interface Page {
+      readonly records: readonly { tenant: string; seq: number; at: number }[]
+      readonly before?: string
+    }
+    const all = async (): Promise<Page['records']> => {
+      const records: Page['records'][number][] = []
+      for (let before = ''; ; ) {
+        const page = (await own.get(`api/audit?${before}`)).body as unknown as Page
+        records.push(...page.records)
+        if (page.before === undefined) return records
+        before = `before=${encodeURIComponent(page.before)}`
+      }
+    }
+    await expect.poll(async () => (await all()).length, { timeout: 20_000 }).toBe(120)
+    const records = await all()
+    expect(new Set(records.map(({ tenant, seq }) => `${tenant} ${seq}`)).size).toBe(120)
+    expect(records.map(({ at }) => at)).toEqual(records.map(({ at }) => at).sort((one, other) => other - one))
+    const { secret } = await fresh.consoleApp.operators.create({ name: 'olga', tenants: ['acme'] })
+    const olga = await signIn(fresh, { key: secret })
+    expect((await olga.get('api/audit')).text).not.toContain('globex')
+    expect((await olga.get(`api/audit?before=${encodeURIComponent('{"globex":9}')}`)).text).not.toContain('globex')
     await fresh.close()
   })
 })
@@ -317,6 +412,8 @@ describe('the documentation is true', () => {
       listTickets: () => owner.get('api/tickets'),
       getTicket: () => owner.get(`api/tickets/${id}`),
       decideTicket: () => decision(ticket, true),
+      getTicketContext: () => owner.get(`api/tickets/${id}/context`),
+      takeBackTicket: () => owner.post(`api/tickets/${id}/take-back`),
       resolveTicket: async () => ({ status: 200, body: (await owner.get(`api/tickets/${id}`)).body }),
       createGrant: () => owner.post(`api/tickets/${id}/grant`, { arguments: 'exactly', lastMs: 60_000 }),
       listGrants: () => owner.get('api/grants'),
@@ -349,8 +446,8 @@ describe('the documentation is true', () => {
     ['api/tickets?status=all', 'status'],
     ['api/tickets?limit=0', 'limit'],
     ['api/tickets?limit=1e9', 'limit'],
-    ['api/audit', 'tenant'],
     ['api/audit?tenant=acme&before=-1', 'before'],
+    ['api/audit?before={"acme":-1}', 'before'],
     [`api/live?tool=${'x'.repeat(300)}`, 'tool'],
   ])('an invalid query is refused by name: %s', async (path, field) => {
     const reply = await owner.get(path)

@@ -150,7 +150,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     expect(await shown.locator('.alike').innerText()).toBe('\u0430')
     await page.getByRole('alert').getByText('3 characters').waitFor()
     await page.getByText('Pays money back to a customer').waitFor()
-    expect(await page.locator('.digest').innerText()).toMatch(/^[0-9a-f]{64}$/)
+    expect(await page.locator('.digest code').innerText()).toMatch(/^[0-9a-f]{64}$/)
     await page.getByPlaceholder('A note').fill('looks right')
     await page.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => statusOf('live-1'), { timeout: slowTest }).toBe('approved')
@@ -168,7 +168,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
   test('a denied ticket does not run', async () => {
     const page = await enter()
     await ticketFor(page, 'deny-1')
-    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('button', { name: 'Deny D' }).click()
     await expect.poll(() => statusOf('deny-1'), { timeout: slowTest }).toBe('denied')
     expect(JSON.stringify(await fixture.call(agent, 'refund', { order: 'deny-1' }))).not.toContain('refunded')
   })
@@ -218,6 +218,8 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     const words = Array.from({ length: 3_000 }, (_, at) => `line ${at} of many`)
     await fixture.call(agent, 'refund', { order: 'big-1', words, zzz: 'the end' })
     await page.locator('.ticket-list a', { hasText: 'big-1' }).click()
+    await page.getByText('To approve, scroll to the end of Arguments').waitFor()
+    await page.getByRole('button', { name: 'Go to the end' }).click()
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
     expect(await page.locator('.code .line').count()).toBe(3_006)
     expect(await page.locator('.code .line').nth(-2).innerText()).toContain('the end')
@@ -233,11 +235,16 @@ describe('not asking again', { timeout: 3 * slowTest }, () => {
     async function grant(): Promise<void> {
       await go(page, '#/approvals')
       await page.locator('.ticket-list a', { hasText: 'often' }).first().click()
-      await page.getByText('Allow similar calls for a limited time').click()
-      // A week is longer than the operator lets anybody say.
-      expect(await page.getByLabel('Duration').locator('option').allInnerTexts()).toEqual(['for an hour', 'for a day'])
-      await page.getByRole('button', { name: 'Allow nightly to call refund' }).click()
-      await page.getByRole('status').getByText('Granted').waitFor()
+      await page.getByText('Approve, and do not ask again').click()
+      // A week is longer than the operator allows.
+      expect(await page.getByLabel('Duration').locator('option').allInnerTexts()).toEqual([
+        'for ten minutes',
+        'for an hour',
+        'for a day',
+      ])
+      await page.getByLabel('Duration').selectOption('for an hour')
+      await page.getByRole('button', { name: 'Approve and allow' }).click()
+      await page.getByText('Approved. nightly may run refund once').first().waitFor()
     }
     expect(await refund('often')).toContain('approval_required')
     await grant()
@@ -308,7 +315,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await fixture.call(agent, 'price', { article: 'lamp' }, 'my client')
     await page.locator('.requests tr', { hasText: 'my client' }).first().waitFor()
     await fixture.call(agent, 'break', {}, 'my client')
-    await page.locator('.requests tr', { hasText: 'toolFailed' }).first().waitFor()
+    await page.locator('.requests tr', { hasText: 'failed' }).first().waitFor()
     await page.getByLabel('Outcome').selectOption('failed')
     await expect.poll(() => page.locator('.requests .chip.good').count(), { timeout: slowTest }).toBe(0)
     await fixture.call(agent, 'break', { text: 'a bug' }, 'another client')

@@ -143,12 +143,13 @@ test('none of it runs on any page, no other host is contacted, and all of it can
 
   // Arguments, the client's name, then a note.
   await page.locator('.ticket-list a').first().click()
-  await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
-  const shown = await page.locator('.code').innerText()
+  await page.getByRole('button', { name: 'Go to the end of Arguments' }).click()
+  await page.locator('.code .line', { hasText: 'onload=window.ran' }).first().waitFor()
+  const shown = (await page.locator('.code').allInnerTexts()).join('\n')
   expect(shown).toContain('<img src=x onerror=window.ran()>')
   expect(await watched.found()).toEqual([])
   await page.getByPlaceholder('A note').fill('<img src=x onerror=window.ran()>')
-  await page.getByRole('button', { name: 'Deny' }).click()
+  await page.getByRole('button', { name: 'Deny D' }).click()
   await page.getByRole('button', { name: 'Decided' }).click()
   await page.locator('.ticket-list a').first().click()
   await page.locator('q', { hasText: 'onerror' }).waitFor()

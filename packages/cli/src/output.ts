@@ -120,6 +120,9 @@ export function numberOf(flag: string, text: string | undefined): number | undef
 /** Formats the output of `--json`. */
 export const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
+/** Returns `1 record` or `2 records`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 export function ago(ms: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - ms) / 1000))
   if (seconds < 60) return `${seconds} s ago`

@@ -1,7 +1,7 @@
 /** Every command with its options and examples. `commands/` implements them. */
 
 import type { OutputConfiguration } from 'commander'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { completion } from './commands/completion.ts'
 import type { CommandContext } from './commands/context.ts'
 import {
@@ -19,10 +19,14 @@ import {
   configPrint,
   configSchemaPrint,
   connect,
+  consoleLink,
   doctor,
   keysCreate,
   keysList,
   keysRevoke,
+  peopleAdd,
+  peopleList,
+  peopleRemove,
   serve,
   start,
   tenants,
@@ -31,9 +35,15 @@ import {
   upstreamsRestart,
   wrap,
 } from './commands/lazy.ts'
+import { permissions } from './commands/permissions.ts'
 import { CommandError, exitCodes, type Terminal, wrapText } from './output.ts'
 import { description, version } from './package.ts'
 
+/** Checks each word of `--may`, because commander checks choices only of options that are given once. */
+function parsePermission(word: string, before?: readonly string[]): readonly string[] {
+  if (Object.hasOwn(permissions, word)) return collect(word, before)
+  throw new InvalidArgumentError(`Use ${Object.keys(permissions).join(', ')}.`)
+}
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
@@ -266,6 +276,41 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     runs((id: string, options) => keysRevoke(context, id, options)),
   )
 
+  const consoleCommand = sub(program, 'console', 'sign in to the web console', 'sluice console link')
+  withStoreOptions(
+    sub(consoleCommand, 'link', 'print a new sign-in link; it works once, within 15 minutes', 'sluice console link'),
+  ).action(runs((options) => consoleLink(context, options)))
+
+  const people = sub(
+    program,
+    'people',
+    'add, list and remove the people who use the console',
+    'sluice people add olga --may approve --tenant acme',
+    'sluice people list',
+  )
+  withStoreOptions(
+    sub(
+      people,
+      'add <name>',
+      'add a person and print their key; it is shown once',
+      'sluice people add olga --may approve --tenant acme',
+    ),
+  )
+    .addOption(
+      new Option('--may <what>', 'what they may do besides reading: approve, keys or audit; repeatable').argParser(
+        parsePermission,
+      ),
+    )
+    .option('--tenant <id>', 'a tenant that they may see; repeatable (default: all)', collect)
+    .option('--days <n>', 'the days until the key expires')
+    .action(runs((name: string, options) => peopleAdd(context, name, options)))
+  withStoreOptions(sub(people, 'list', 'list the people with what they may do', 'sluice people list')).action(
+    runs((options) => peopleList(context, options)),
+  )
+  withStoreOptions(
+    sub(people, 'remove <name>', 'remove a person and end their sessions', 'sluice people remove olga'),
+  ).action(runs((name: string, options) => peopleRemove(context, name, options)))
+
   const approvals = sub(
     program,
     'approvals',
@@ -321,14 +366,16 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   )
   const ofTenant = (command: Command): Command =>
     withStoreOptions(command).requiredOption('--tenant <id>', 'the tenant; sluice tenants lists them')
-  ofTenant(
+  withStoreOptions(
     sub(
       audit,
       'search [text]',
       'search records, newest first',
+      'sluice audit search transfer',
       'sluice audit search transfer --tenant acme --limit 20',
     ),
   )
+    .option('--tenant <id>', 'only this tenant')
     .option('--limit <n>', 'the maximum number of records', '50')
     .action(runs((text: string | undefined, options) => auditSearch(context, text, options)))
   withStoreOptions(

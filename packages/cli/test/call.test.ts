@@ -121,3 +121,13 @@ test('a server that asks for a sign-in gets one, and the next call needs none', 
   const without = await sluice(cwd, ['call', `${origin()}/mcp`])
   expect(without.err).toContain('requires a credential')
 })
+
+test('what a started command writes to stderr is shown only if it fails', async () => {
+  const cwd = aFolder()
+  const program = (rest: string): string => `"${process.execPath}" -e "console.error('from the child');${rest}"`
+  const failed = await sluice(cwd, ['call', program('process.exit(3)')])
+  expect(failed.code).toBe(1)
+  expect(failed.err).toContain('from the child')
+  const good = await sluice(cwd, ['call', `"${process.execPath}" "${main}" serve routes --stdio`])
+  expect([good.code, good.err]).toEqual([0, ''])
+})

@@ -10,6 +10,7 @@ import type { OpenedServer } from 'sluice'
 import { apiKeys, authenticate, defineServer, tenants, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
+import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import { testClient } from 'sluice/testing'
@@ -28,11 +29,14 @@ test('lists, shows, approves and denies tickets; lists rules; searches and verif
   )
   const ids = await twoTickets(join(cwd, '.sluice'))
   const listed = await sluice(cwd, ['approvals', 'list'])
-  for (const id of ids) expect(listed.out).toMatch(new RegExp(`${id} +pending +shop/refund +ann@acme`))
+  for (const id of ids)
+    expect(listed.out).toMatch(new RegExp(`^${id.slice(0, 8)} +pending +shop/refund +ann@acme`, 'm'))
   expect((await sluice(cwd, ['approvals', 'show', ids[0] ?? ''])).out).toContain('{"order":1}')
-  expect((await sluice(cwd, ['approvals', 'approve', ids[0] ?? '', '--note', 'fine', '--as', 'olga'])).out).toContain(
-    'approved refund for ann',
-  )
+  expect((await sluice(cwd, ['approvals', 'show', ids[0]?.slice(0, 8) ?? ''])).out).toContain('{"order":1}')
+  expect((await sluice(cwd, ['approvals', 'show', ids[0]?.slice(0, 3) ?? ''])).code).toBe(1)
+  expect(
+    (await sluice(cwd, ['approvals', 'approve', ids[0]?.slice(0, 8) ?? '', '--note', 'fine', '--as', 'olga'])).out,
+  ).toContain('approved refund for ann')
   expect((await sluice(cwd, ['approvals', 'deny', ids[1] ?? '', '--json'])).out).toContain('"denied"')
   expect((await sluice(cwd, ['approvals', 'approve', ids[1] ?? ''])).code).toBe(1)
   expect((await sluice(cwd, ['approvals', 'show', 'nope'])).err).toContain('Ticket nope does not exist')
@@ -42,6 +46,7 @@ test('lists, shows, approves and denies tickets; lists rules; searches and verif
   expect((await sluice(cwd, ['audit', 'search', ids[0] ?? '', '--tenant', 'acme'])).out).toMatch(
     /decided +olga +\S+ +approved/,
   )
+  expect((await sluice(cwd, ['audit', 'search', 'refund'])).out).toMatch(/^\d+ +acme .* proposed/m)
   expect((await sluice(cwd, ['approvals', 'approve', 'nope'])).err).toContain('Ticket nope does not exist')
   expect((await sluice(cwd, ['audit', 'search', '--tenant', 'nobody'])).out).toContain('Tenants with records: acme')
   expect(await sluice(cwd, ['audit', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('✓ acme') })
@@ -86,6 +91,74 @@ test('a pruned audit is verified from its checkpoint on, only with the same secr
       code: 3,
       out: expect.stringContaining(`the checkpoint after record ${removed} is not signed with this secret`),
     })
+})
+
+test('people are added with what they may do, listed, and removed; the audit records it', async () => {
+  const cwd = aFolder()
+  await twoTickets(join(cwd, '.sluice'))
+  const added = await sluice(cwd, ['people', 'add', 'olga', '--may', 'approve', '--may', 'audit', '--tenant', 'acme'])
+  expect(added).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^op_\w+\n$/),
+    err: expect.stringContaining('olga'),
+  })
+  expect((await sluice(cwd, ['people', 'list'])).out).toMatch(/olga +read, approve, audit +acme +never +never +op_/)
+  expect(await sluice(cwd, ['people', 'add', 'olga'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('already'),
+  })
+  expect(await sluice(cwd, ['people', 'add', 'omar', '--may', 'fly'])).toMatchObject({ code: 2 })
+  expect((await sluice(cwd, ['audit', 'search', 'person added', '--tenant', 'acme'])).out).toContain('person added')
+
+  const store = sqliteStore(join(cwd, '.sluice', 'sluice.db'))
+  const consoleApp = createConsole({ store })
+  const { url, close } = await consoleApp.listen({ port: 0 })
+  onTestFinished(async () => {
+    await close()
+    await store.close()
+  })
+  const ask = (): Promise<Response> =>
+    fetch(new URL('api/session', url), { headers: { authorization: `Bearer ${added.out.trim()}` } })
+  expect(await (await ask()).json()).toMatchObject({
+    operator: { name: 'olga', scopes: ['approvals:decide', 'audit:export'], tenants: ['acme'] },
+  })
+  expect((await sluice(cwd, ['people', 'remove', 'olga'])).out).toContain('Removed olga')
+  expect((await ask()).status).toBe(401)
+  expect((await sluice(cwd, ['people', 'list'])).out).toContain('No people yet')
+  expect((await sluice(cwd, ['people', 'remove', 'olga'])).code).toBe(1)
+})
+
+test('console link prints a link for the running console, which signs in once', async () => {
+  const cwd = aFolder()
+  await twoTickets(join(cwd, '.sluice'))
+  expect((await sluice(cwd, ['console', 'link'])).err).toContain('Start it with sluice start')
+  const store = sqliteStore(join(cwd, '.sluice', 'sluice.db'))
+  const { url, close } = await createConsole({ store }).listen({ port: 0 })
+  onTestFinished(() => store.close())
+  const { out, err } = await sluice(cwd, ['console', 'link'])
+  expect([out.startsWith(`${url}#/sign-in/`), err]).toEqual([true, ''])
+  const signIn = (): Promise<Response> =>
+    fetch(new URL('api/session', url), {
+      method: 'POST',
+      headers: { origin: new URL(url).origin, 'content-type': 'application/json' },
+      body: JSON.stringify({ link: out.trim().split('/').at(-1) }),
+    })
+  expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401])
+  await close()
+  expect((await sluice(cwd, ['console', 'link'])).err).toContain('No console answers')
+})
+
+test.each([
+  ['an hour by default in sluice start', undefined, 3_600_000],
+  ['what the configuration says', { maxMs: 5 }, 5],
+  ['off, if the configuration says so', null, 0],
+])('the longest grant is %s', async (_, grants, expected) => {
+  const cwd = aFolder()
+  const config = configSchema.parse({ data: cwd, ...(grants !== undefined && { approvals: { grants } }) })
+  const logger = { debug() {}, info() {}, warn() {}, error() {} }
+  const host = await createHost(config, { env: {}, logger, owner: 'you', grantMs: 3_600_000 })
+  onTestFinished(() => host.opened.close())
+  expect(host.approvals.grants.maxMs).toBe(expected)
 })
 
 const refund = tool({

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { SessionInfo } from '../../sluice/src/operate/console/api.ts'
 import { callApi, onSessionEnd, problemOf, rememberCsrf } from './client.ts'
 import { closeEventStream, onConnected, openEventStream, subscribe } from './event-stream.ts'
-import { routeParts, setServerTime, useRoute } from './hooks.ts'
+import { auditQuery, routeParts, setServerTime, useRoute } from './hooks.ts'
 import * as icons from './icons.tsx'
 import { ApprovalsPage } from './pages/approvals.tsx'
 import { AuditPage } from './pages/audit.tsx'
@@ -13,6 +13,7 @@ import { LivePage } from './pages/live.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { TenantsPage } from './pages/tenants.tsx'
 import { ToolsPage } from './pages/tools.tsx'
+import { announceSignIn, onSignInElsewhere, rememberAsked, takeAsked } from './sign-in-state.ts'
 import type { Theme } from './theme.ts'
 import { applyTheme, currentTheme } from './theme.ts'
 
@@ -33,31 +34,70 @@ export function App(): JSX.Element {
     setServerTime(session.now)
     setState({ session })
   }, [])
+  const enterAndAnnounce = useCallback(
+    (session: SessionInfo) => {
+      enter(session)
+      takeAsked()
+      announceSignIn()
+    },
+    [enter],
+  )
   useEffect(() => {
-    onSessionEnd(() => {
+    const showSignIn = (problem: string | undefined): void => {
       closeEventStream()
-      setState({ signIn: undefined })
+      rememberAsked(location.hash)
+      setState({ signIn: problem })
+    }
+    const begin = (): void => {
+      startSession(enter).catch((thrown: unknown) => showSignIn(linkProblem(thrown)))
+    }
+    onSessionEnd(() => showSignIn(undefined))
+    begin()
+    // A link that is pasted into the address of an open page changes only the fragment.
+    const onHashChange = (): void => {
+      if (signInToken() !== undefined) begin()
+    }
+    addEventListener('hashchange', onHashChange)
+    // Another person may have signed in there, so a page with a session reads it again, too.
+    const unsubscribe = onSignInElsewhere(() => {
+      callApi('getSession', {}).then(enter, () => {})
     })
-    startSession().then(enter, (thrown: unknown) => setState({ signIn: linkProblem(thrown) }))
     // A page restored from the browser's back-forward cache may belong to an operator who has signed out.
     addEventListener('pageshow', (event) => event.persisted && location.reload())
+    return () => {
+      removeEventListener('hashchange', onHashChange)
+      unsubscribe()
+    }
   }, [enter])
 
   if (state === 'loading') return <main class="loading" aria-busy="true" />
-  if ('signIn' in state) return <SignInPage problem={state.signIn} onSignedIn={enter} />
+  if ('signIn' in state) return <SignInPage key={state.signIn} problem={state.signIn} onSignedIn={enterAndAnnounce} />
   return <Layout session={state.session} />
 }
 
 let openedByLink = false
 
-/** Signs in by the link in the address, and removes the link from the history. */
-async function startSession(): Promise<SessionInfo> {
+function signInToken(): string | undefined {
   const [page, token] = routeParts(location.hash)
-  if (page !== 'sign-in' || token === undefined) return callApi('getSession', {})
-  openedByLink = true
+  return page === 'sign-in' ? token : undefined
+}
+
+/** Signs in by the link in the address, removes the link from the history, and opens the page that was asked for. */
+async function startSession(enter: (session: SessionInfo) => void): Promise<void> {
+  const token = signInToken()
+  openedByLink = token !== undefined
+  if (token === undefined) {
+    enter(await callApi('getSession', {}))
+    return
+  }
   history.replaceState(null, '', '#/approvals')
   await callApi('signIn', { link: token })
-  return callApi('getSession', {})
+  const session = await callApi('getSession', {})
+  history.replaceState(null, '', takeAsked() ?? '#/approvals')
+  // The history does not announce a replaced address.
+  dispatchEvent(new HashChangeEvent('hashchange'))
+  enter(session)
+  announceSignIn()
 }
 const linkProblem = (thrown: unknown): string | undefined => {
   if (!openedByLink) return undefined
@@ -145,7 +185,9 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
         {currentPage === 'live' && <LivePage servers={session.servers} />}
         {currentPage === 'tools' && <ToolsPage />}
         {currentPage === 'tenants' && <TenantsPage operator={session.operator} />}
-        {currentPage === 'audit' && <AuditPage operator={session.operator} />}
+        {currentPage === 'audit' && (
+          <AuditPage key={location.hash} operator={session.operator} query={auditQuery(location.hash)} />
+        )}
       </main>
     </div>
   )

@@ -1,35 +1,63 @@
-/** Shows arguments to an approver: complete, indented, with hidden characters marked. */
+/**
+ * Shows arguments to an approver: complete, with hidden characters marked. A long string is a block with its line breaks
+ * as lines. The approver must have had the end of each listing on screen.
+ */
 
 import type { JSX } from 'preact'
 import { Fragment } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
-import { chunksOf, indented } from './arguments.ts'
-import { Code, toLines } from './code.tsx'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Chunk, Section } from './arguments.ts'
+import { chunksOf, exactSection, sectionsOf } from './arguments.ts'
+import { Code, countHidden, ListedLines } from './code.tsx'
+import { number, Visible } from './ui.tsx'
 
 interface RenderedChunk {
+  readonly section: number
   readonly element: JSX.Element
   readonly hidden: number
+  readonly isLast: boolean
 }
 
-/** Renders one chunk at a time, so that a megabyte does not block the page. Calls `onWhole` after the last one. */
-export function Arguments({ text, onWhole }: { readonly text: string; readonly onWhole?: () => void }): JSX.Element {
-  const chunks = useMemo(() => chunksOf(indented(text)), [text])
-  const [rendered, setRendered] = useState<readonly RenderedChunk[]>([])
-  const isWhole = rendered.length >= chunks.length
+export interface ArgumentsProps {
+  readonly label: string
+  readonly text: string
+  /** Called with the listings whose end has not been on screen yet. */
+  readonly onUnseen?: (names: readonly string[]) => void
+}
+
+export function Arguments({ label, text, onUnseen }: ArgumentsProps): JSX.Element {
+  const [exact, setExact] = useState(false)
+  const blocks = useMemo(() => sectionsOf(text), [text])
+  const sections = useMemo(() => (exact ? exactSection(text) : blocks), [blocks, exact, text])
+  const rendered = useRendered(sections)
+  const [seen, setSeen] = useState<ReadonlySet<number>>(nothingSeen)
+  // All of it is seen once either form has been seen to its end.
+  const [wasSeen, setWasSeen] = useState(false)
+  const unseen = wasSeen ? [] : sections.filter((_, at) => !seen.has(at)).map(({ name }) => name)
+  const key = unseen.join('\n')
   useEffect(() => {
-    if (isWhole) {
-      onWhole?.()
-      return undefined
-    }
-    // Elements are kept, because the renderer skips an unchanged element when the next one is added.
-    const add = (): void => setRendered((done) => [...done, renderChunk(chunks[done.length] ?? '', done.length)])
-    const timer = setTimeout(add, 0)
-    return () => clearTimeout(timer)
-  }, [rendered, chunks, isWhole, onWhole])
+    if (unseen.length === 0) setWasSeen(true)
+    onUnseen?.(unseen.map((name) => (name === '' ? label : name)))
+  }, [key, unseen.length === 0])
+  const onEnd = useCallback(
+    (at: number) => setSeen((before) => (before.has(at) ? before : new Set([...before, at]))),
+    [],
+  )
   const hidden = rendered.reduce((sum, chunk) => sum + chunk.hidden, 0)
+  const toggle = (): void => {
+    setSeen(nothingSeen)
+    setExact(!exact)
+  }
   return (
-    <>
+    <section class="block">
+      <div class="block-head">
+        <h3>{label}</h3>
+        {blocks.length > 1 && (
+          <button type="button" class="button small" aria-pressed={exact} onClick={toggle}>
+            Exact JSON
+          </button>
+        )}
+      </div>
       {hidden > 0 && (
         <p class="warning" role="alert">
           {hidden === 1
@@ -37,17 +65,107 @@ export function Arguments({ text, onWhole }: { readonly text: string; readonly o
             : `${hidden} characters are invisible or look like others. They are marked below.`}
         </p>
       )}
-      <Code label="Arguments, as JSON">{rendered.map(({ element }) => element)}</Code>
-    </>
+      {sections.map((section, at) => (
+        <Listing
+          key={`${exact} ${section.name}`}
+          section={section}
+          label={section.name === '' ? `${label}, as JSON` : section.name}
+          chunks={rendered.filter((chunk) => chunk.section === at)}
+          onEnd={() => onEnd(at)}
+        />
+      ))}
+    </section>
   )
 }
 
-/** Splits at line breaks, which only the indentation adds. Inside JSON strings they are written as \n. */
-function renderChunk(chunk: string, at: number): RenderedChunk {
-  const text = chunk.replace(/\n$/, '')
-  const hidden = text
-    .split('\n')
-    .flatMap(markedPieces)
-    .filter(({ kind }) => kind !== 'text').length
-  return { element: <Fragment key={at}>{toLines(text)}</Fragment>, hidden }
+const nothingSeen: ReadonlySet<number> = new Set()
+
+/** Renders one chunk at a time, so that long arguments do not block the page. */
+function useRendered(sections: readonly Section[]): readonly RenderedChunk[] {
+  const chunks = useMemo(() => chunksOf(sections), [sections])
+  const [state, setState] = useState<{ readonly of: readonly Chunk[]; readonly done: readonly RenderedChunk[] }>({
+    of: chunks,
+    done: [],
+  })
+  const done = state.of === chunks ? state.done : nothingRendered
+  useEffect(() => {
+    const chunk = chunks[done.length]
+    if (!chunk) return undefined
+    // Elements are kept, because the renderer skips an unchanged element when the next one is added.
+    const timer = setTimeout(() => setState({ of: chunks, done: [...done, renderChunk(chunk, done.length)] }), 0)
+    return () => clearTimeout(timer)
+  }, [done, chunks])
+  return done
+}
+
+const nothingRendered: readonly RenderedChunk[] = []
+
+const renderChunk = ({ section, lines, isLast }: Chunk, at: number): RenderedChunk => ({
+  ...{ section, isLast },
+  element: (
+    <Fragment key={at}>
+      <ListedLines lines={lines} />
+    </Fragment>
+  ),
+  hidden: lines.reduce((sum, { text }) => sum + countHidden(text), 0),
+})
+
+/** The height that the buttons cover at the bottom of the screen, where nothing can be read. */
+function coveredHeight(): number {
+  const top = document.querySelector('.decide')?.getBoundingClientRect().top
+  return top === undefined ? 0 : Math.max(0, Math.round(innerHeight - top))
+}
+
+/** Counts a listing as long if it may not fit on a screen, so that it offers a way to its end. */
+const longLines = 25
+
+function Listing(props: {
+  readonly section: Section
+  readonly label: string
+  readonly chunks: readonly RenderedChunk[]
+  readonly onEnd: () => void
+}): JSX.Element {
+  const { section, label, chunks, onEnd } = props
+  const end = useRef<HTMLSpanElement>(null)
+  const isWhole = chunks.at(-1)?.isLast === true
+  useEffect(() => {
+    const mark = end.current
+    if (!mark || !isWhole) return undefined
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onEnd(), {
+      rootMargin: `0px 0px -${coveredHeight()}px 0px`,
+    })
+    observer.observe(mark)
+    return () => observer.disconnect()
+  }, [isWhole])
+  const { name, characters, lines } = section
+  const isLong = lines.length > longLines || characters > 4_000
+  return (
+    <>
+      {(name !== '' || isLong) && (
+        <div class="block-head">
+          {name !== '' && (
+            <h4>
+              <Visible text={name} />
+            </h4>
+          )}
+          <span class="dim">
+            {number(characters)} characters, {number(lines.length)} {lines.length === 1 ? 'line' : 'lines'}
+          </span>
+          {isLong && (
+            <button
+              type="button"
+              class="button small quiet"
+              onClick={() => end.current?.scrollIntoView({ block: 'end' })}
+            >
+              Go to the end<span class="unseen"> of {label}</span>
+            </button>
+          )}
+        </div>
+      )}
+      <Code label={label}>
+        {chunks.map(({ element }) => element)}
+        <span class="end-mark" ref={end} />
+      </Code>
+    </>
+  )
 }

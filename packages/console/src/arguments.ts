@@ -9,22 +9,119 @@ export function indented(canonical: string): string {
   }
 }
 
-const perChunk = 12_000
+/** One line of a listing. `block` names a string that is shown in a block below instead of here. */
+export interface ListedLine {
+  readonly text: string
+  readonly block?: string
+  /** The rest of the line after the reference to a block. */
+  readonly after?: string
+  /** Continues the line before, which was too long to be rendered at once. */
+  readonly isContinued?: boolean
+}
 
-/** Splits at line breaks where possible. A line longer than a chunk is cut, but never inside a surrogate pair. */
-export function chunksOf(text: string): readonly string[] {
-  const chunks: string[] = []
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(text.length, from + perChunk)
-    if (to < text.length) {
-      const line = text.lastIndexOf('\n', to - 1)
-      if (line > from) to = line + 1
-      else if (isHighSurrogate(text.charCodeAt(to - 1))) to--
+/** A listing: the JSON itself, or one long string of it, with its line breaks as lines. */
+export interface Section {
+  /** The path of the string. Empty for the JSON itself. */
+  readonly name: string
+  readonly lines: readonly ListedLine[]
+  readonly characters: number
+}
+
+const maxInline = 200
+
+/** A string that is hard to read inside JSON, where a line break is written as `\\n`. */
+const needsBlock = (text: string): boolean => text.length > maxInline || /[\n\r]/.test(text)
+
+/** Returns the JSON as one section, with every string in its place. */
+export const exactSection = (canonical: string): readonly Section[] => [
+  { name: '', lines: indented(canonical).split('\n').map(toLine), characters: canonical.length },
+]
+
+/** Returns the JSON with references to its long strings, followed by a section for each of them. */
+export function sectionsOf(canonical: string): readonly Section[] {
+  let value: unknown
+  try {
+    value = JSON.parse(canonical)
+  } catch {
+    return exactSection(canonical)
+  }
+  const lines: ListedLine[] = []
+  const blocks: Section[] = []
+  print(value, '', { indent: '', before: '', after: '' })
+  return [{ name: '', lines, characters: canonical.length }, ...blocks]
+
+  function print(each: unknown, path: string, { indent, before, after }: Placement): void {
+    const text = `${indent}${before}`
+    if (typeof each === 'string' && needsBlock(each)) {
+      const name = path === '' ? '(all)' : path
+      blocks.push({ name, lines: each.split('\n').map(toLine), characters: each.length })
+      lines.push({ text, block: name, after })
+      return
     }
-    chunks.push(text.slice(from, to))
+    const isList = Array.isArray(each)
+    const members = typeof each === 'object' && each !== null ? Object.entries(each) : []
+    if (members.length === 0) {
+      lines.push({ text: `${text}${JSON.stringify(each)}${after}` })
+      return
+    }
+    lines.push({ text: `${text}${isList ? '[' : '{'}` })
+    for (const [at, [name, member]] of members.entries())
+      print(member, isList ? `${path}[${name}]` : joinPath(path, name), {
+        indent: `${indent}  `,
+        before: isList ? '' : `${JSON.stringify(name)}: `,
+        after: at < members.length - 1 ? ',' : '',
+      })
+    lines.push({ text: `${indent}${isList ? ']' : '}'}${after}` })
+  }
+}
+
+interface Placement {
+  readonly indent: string
+  readonly before: string
+  readonly after: string
+}
+
+const toLine = (text: string): ListedLine => ({ text })
+
+const maxChunkChars = 12_000
+const maxChunkLines = 400
+
+/** A part of a section, small enough to be rendered at once. */
+export interface Chunk {
+  readonly section: number
+  readonly lines: readonly ListedLine[]
+  /** Whether it ends its section. */
+  readonly isLast: boolean
+}
+
+export function chunksOf(sections: readonly Section[]): readonly Chunk[] {
+  return sections.flatMap(({ lines }, section) => {
+    const chunks: ListedLine[][] = [[]]
+    let size = 0
+    for (const line of lines.flatMap(cutLine)) {
+      const last = chunks.at(-1) ?? []
+      if (last.length > 0 && (last.length >= maxChunkLines || size + line.text.length > maxChunkChars)) {
+        chunks.push([line])
+        size = 0
+      } else last.push(line)
+      size += line.text.length
+    }
+    return chunks.map((each, at) => ({ section, lines: each, isLast: at === chunks.length - 1 }))
+  })
+}
+
+/** Cuts a line that is longer than a chunk, but never inside a surrogate pair. */
+function cutLine(line: ListedLine): readonly ListedLine[] {
+  const { text } = line
+  if (text.length <= maxChunkChars) return [line]
+  const pieces: ListedLine[] = []
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + maxChunkChars)
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to--
+    pieces.push({ text: text.slice(from, to), ...(from > 0 && { isContinued: true }) })
     from = to
   }
-  return chunks.length === 0 ? [''] : chunks
+  return pieces
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff

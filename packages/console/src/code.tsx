@@ -1,7 +1,9 @@
 /** Numbered lines of text in a scrolling box. */
 
 import type { ComponentChildren, JSX } from 'preact'
-import { Visible } from './ui.tsx'
+import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
+import type { ListedLine } from './arguments.ts'
+import { MarkedPieces, Visible } from './ui.tsx'
 
 export function Code(props: {
   readonly label: string
@@ -24,3 +26,28 @@ export const toLines = (text: string): readonly JSX.Element[] =>
       {'\n'}
     </code>
   ))
+
+/** Tabs and the carriage return of a Windows line end are ordinary in text with lines. They are shown, but not counted. */
+const isOrdinary = (character: string): boolean => character === '\t' || character === '\r'
+
+export const countHidden = (text: string): number =>
+  markedPieces(text).filter((piece) => piece.kind !== 'text' && !isOrdinary(piece.text)).length
+
+export const ListedLines = ({ lines }: { readonly lines: readonly ListedLine[] }): JSX.Element => (
+  <>
+    {lines.map((line, at) => (
+      <code key={String(at)} class={line.isContinued ? 'line continued' : 'line'}>
+        <MarkedPieces text={line.text} ordinary={isOrdinary} />
+        {line.block !== undefined && (
+          <>
+            <span class="block-ref">
+              see <Visible text={line.block} /> below
+            </span>
+            {line.after}
+          </>
+        )}
+        {'\n'}
+      </code>
+    ))}
+  </>
+)

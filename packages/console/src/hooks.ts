@@ -102,7 +102,22 @@ export function useRoute(): readonly string[] {
   return routeParts(hash)
 }
 
-export const routeParts = (hash: string): readonly string[] => hash.replace(/^#\/?/, '').split('/').map(decodePart)
+export const routeParts = (hash: string): readonly string[] =>
+  hash.replace(/^#\/?/, '').replace(/\?.*$/s, '').split('/').map(decodePart)
+
+export interface AuditQuery {
+  readonly tenant: string
+  readonly text: string
+}
+
+/** Returns the address of a search in the audit. */
+export const auditLink = (query: AuditQuery): string => `#/audit?${new URLSearchParams({ ...query })}`
+
+/** Reads the search in the address of the Audit page. */
+export function auditQuery(hash: string): AuditQuery {
+  const query = new URLSearchParams(/\?(.*)$/s.exec(hash)?.[1] ?? '')
+  return { tenant: query.get('tenant') ?? '', text: query.get('text') ?? '' }
+}
 
 function decodePart(text: string): string {
   try {

@@ -9,7 +9,8 @@ export interface Line {
   readonly label: string
   /** A custom property of the page's style: `--accent`. */
   readonly colour: string
-  readonly fill?: boolean
+  /** Draws a bar for each second, so that a single call is as visible as many. */
+  readonly bars?: boolean
 }
 
 export interface PlotProps {
@@ -18,11 +19,13 @@ export interface PlotProps {
   /** Seconds, then one list of values for each line. */
   readonly data: readonly (readonly (number | null)[])[]
   readonly unit: (value: number) => string
+  /** Whether the values are whole numbers. */
+  readonly whole?: boolean
 }
 
 const height = 168
 
-export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
+export function Plot({ title, lines, data, unit, whole = false }: PlotProps): JSX.Element {
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const latest = useRef(data)
@@ -34,7 +37,7 @@ export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
     if (!box) return undefined
     const draw = (): void => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor(lines, unit, box.clientWidth), toData(latest.current), box)
+      plot.current = new uPlot(optionsFor({ lines, unit, whole }, box.clientWidth), toData(latest.current), box)
     }
     draw()
     const sized = new ResizeObserver(() => plot.current?.setSize({ width: box.clientWidth, height }))
@@ -73,7 +76,10 @@ export function Plot({ title, lines, data, unit }: PlotProps): JSX.Element {
 const toData = (data: PlotProps['data']): uPlot.AlignedData => data.map((each) => [...each]) as uPlot.AlignedData
 
 /** Reads the colours from the page for each drawing, because a canvas does not follow custom properties. */
-function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: number): uPlot.Options {
+function optionsFor(
+  { lines, unit, whole }: Required<Pick<PlotProps, 'lines' | 'unit' | 'whole'>>,
+  width: number,
+): uPlot.Options {
   const style = getComputedStyle(document.body)
   const colourOf = (name: string): string => resolved(style, name)
   const axis = {
@@ -91,22 +97,40 @@ function optionsFor(lines: readonly Line[], unit: PlotProps['unit'], width: numb
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
     axes: [
       { ...axis, size: 26, space: 70, values: (_, marks) => marks.map(minuteOf), grid: { show: false } },
-      { ...axis, size: 54, space: 34, values: (_, marks) => marks.map((mark) => (mark === 0 ? '0' : unit(mark))) },
+      {
+        ...axis,
+        size: 54,
+        space: 34,
+        values: (_, marks) => marks.map((mark) => (mark === 0 ? '0' : unit(mark))),
+        ...(whole && { incrs: wholeSteps }),
+      },
     ],
     series: [
       {},
       ...lines.map(
-        ({ label, colour, fill }): uPlot.Series => ({
+        ({ label, colour, bars }): uPlot.Series => ({
           label,
           stroke: colourOf(colour),
-          width: 1.5,
+          width: bars ? 0 : 1.5,
           spanGaps: false,
-          points: { show: false },
-          ...(fill && { fill: `color-mix(in srgb, ${colourOf(colour)} 14%, transparent)` }),
+          // A second without calls has no latency, so a single second between two such has no line.
+          points: bars ? { show: false } : { show: true, size: 5, fill: colourOf(colour), filter: lonePoints },
+          ...(bars && barPaths && { fill: colourOf(colour), paths: barPaths }),
         }),
       ),
     ],
   }
+}
+
+const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000]
+/** Bars as wide as their second, and at least two pixels. */
+const barPaths = uPlot.paths.bars?.({ size: [1, 8, 2], align: 0 })
+
+/** Returns the points that no line reaches, because they have no neighbour. */
+const lonePoints: uPlot.Series.Points.Filter = (plot, series) => {
+  const values = plot.data[series] ?? []
+  const isAbsent = (at: number): boolean => values[at] === undefined || values[at] === null
+  return [...values.keys()].filter((at) => !isAbsent(at) && isAbsent(at - 1) && isAbsent(at + 1))
 }
 
 /** Resolves a colour through a probe element, because `light-dark(…)` is computed only where a property uses it. */

@@ -23,7 +23,7 @@ export function Table<Row extends { readonly id: string }>(props: {
   const { label, columns, rows, isOver } = props
   return (
     <TableBox label={label}>
-      <table class="table">
+      <table class="table cards-on-phone">
         <thead>
           <tr>
             {columns.map(({ name, right, visuallyHidden }) => (
@@ -54,7 +54,7 @@ function cellOf<Row>(row: Row, { name, show, right, tone }: Column<Row>, isFirst
     )
   const classes = [right ? 'right' : '', tone?.(row) ?? ''].filter((each) => each !== '').join(' ')
   return (
-    <td key={name} class={classes === '' ? undefined : classes}>
+    <td key={name} data-label={name} class={classes === '' ? undefined : classes}>
       {show(row)}
     </td>
   )

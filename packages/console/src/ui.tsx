@@ -6,21 +6,33 @@ import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
 import { problemOf } from './client.ts'
 
 /** Shows text from a caller, a tool or a client, with hidden characters marked. */
-export function Visible({ text }: { readonly text: string }): JSX.Element {
+export const Visible = ({ text }: { readonly text: string }): JSX.Element => (
+  <MarkedPieces text={text} ordinary={nothingOrdinary} />
+)
+const nothingOrdinary = (): boolean => false
+
+/** `ordinary` names the characters that are shown faintly instead of marked. */
+export function MarkedPieces(props: {
+  readonly text: string
+  readonly ordinary: (character: string) => boolean
+}): JSX.Element {
   return (
     <bdi class="visible">
-      {markedPieces(text).map((piece) =>
-        piece.kind === 'text' ? (
-          piece.text
-        ) : (
-          <span
-            class={piece.kind}
-            title={`${piece.code}${piece.kind === 'alike' && piece.like !== undefined ? `: looks like ${piece.like}` : ''}`}
-          >
+      {markedPieces(props.text).map((piece) => {
+        if (piece.kind === 'text') return piece.text
+        const title = `${piece.code}${piece.kind === 'alike' && piece.like !== undefined ? `: looks like ${piece.like}` : ''}`
+        if (props.ordinary(piece.text))
+          return (
+            <span class={piece.text === '\t' ? 'tab' : 'line-end'} title={title}>
+              {piece.text === '\t' ? piece.text : '\u240d'}
+            </span>
+          )
+        return (
+          <span class={piece.kind} title={title}>
             {piece.kind === 'hidden' ? piece.code.replace(/^U\+[0-9A-F]+ (?!TAG)/, '') : piece.text}
           </span>
-        ),
-      )}
+        )
+      })}
     </bdi>
   )
 }
@@ -121,9 +133,11 @@ export const withAnyOption = (word: string, names: readonly string[]): readonly 
 
 /** Created once, because creating a formatter costs more than the rest of a row. */
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
+const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 export const clockTime = (at: number): string => times.format(at)
+export const minuteTime = (at: number): string => minutes.format(at)
 export const dateTime = (at: number): string => dates.format(at)
 
 export function ago(ms: number): string {

@@ -14,13 +14,13 @@ export interface Crowd {
   readonly approved: boolean
 }
 interface Member {
-  readonly does: 'call' | 'call by its id' | 'approve' | 'deny' | 'withdraw'
+  readonly does: 'call' | 'call by its id' | 'approve' | 'deny' | 'take back' | 'withdraw'
   readonly process: number
   readonly fault: Fault | undefined
 }
 
 const member: fc.Arbitrary<Member> = fc.record({
-  does: fc.constantFrom<Member['does'][]>('call', 'call', 'call by its id', 'approve', 'deny', 'withdraw'),
+  does: fc.constantFrom<Member['does'][]>('call', 'call', 'call by its id', 'approve', 'deny', 'take back', 'withdraw'),
   process: fc.integer({ min: 0, max: 2 }),
   fault: fc.option(
     fc.record({
@@ -45,14 +45,14 @@ export async function playCrowd(world: ModelWorld, { members, order, approved }:
   const id = requestIn(await first.call(0)) ?? ''
   if (approved) await first.approvals.decide(id, { approved: true }, operator)
   const processes = [0, 1, 2].map(() => startProcess(world))
-  const counted = { approve: approved ? 1 : 0, deny: 0, withdraw: 0 }
+  const counted = { approve: approved ? 1 : 0, deny: 0, 'take back': 0, withdraw: 0 }
   await runInOrder(
     world,
     order,
     members.map(({ does, process: index, fault }) => async () => {
       const process = processes[index]
       const outcome = process && (await attempt(process, does, fault, id))
-      if (outcome === 'done' && (does === 'approve' || does === 'deny' || does === 'withdraw')) counted[does]++
+      if (outcome === 'done' && does !== 'call' && does !== 'call by its id') counted[does]++
     }),
   )
   // A later call, when every abandoned claim is in doubt.
@@ -61,7 +61,8 @@ export async function playCrowd(world: ModelWorld, { members, order, approved }:
   const said = JSON.stringify(counted)
   if (world.ran.length > 1) throw new Error(`It ran ${world.ran.length} times: ${said}`)
   if (counted.deny > 0 && counted.approve > 0) throw new Error(`It was approved and denied: ${said}`)
-  if (counted.deny + counted.withdraw > 0 && world.ran.length > 0) throw new Error(`It was denied, and ran: ${said}`)
+  if (counted.deny + counted['take back'] + counted.withdraw > 0 && world.ran.length > 0)
+    throw new Error(`It was denied, and ran: ${said}`)
   const mayBeApproved = approved || members.some(({ does }) => does === 'approve')
   if (!mayBeApproved && world.ran.length > 0) throw new Error('It ran without an approval')
   await Promise.all([first, ...processes].map((process) => process.close()))
@@ -122,7 +123,8 @@ async function attempt(process: Process, does: Member['does'], fault: Fault | un
       return observedIn(await process.call(0, { approval_request_id: id, approved: false })) === 'denied'
         ? 'done'
         : 'refused'
-    await process.approvals.decide(id, { approved: does === 'approve' }, does === 'approve' ? operator : omar)
+    if (does === 'take back') await process.approvals.takeBack(id, operator)
+    else await process.approvals.decide(id, { approved: does === 'approve' }, does === 'approve' ? operator : omar)
     return 'done'
   }
   return process.during(fault, () => work().catch(() => 'refused'))

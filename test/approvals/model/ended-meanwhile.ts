@@ -20,6 +20,11 @@ export const ends: { readonly [how: string]: End } = {
     return undefined
   },
   withdrawn: async (_, other, id) => observedIn(await other.call(0, { approval_request_id: id, approved: false })),
+  'taken back': async (_, other, id) => {
+    // Refused if the call has spent the ticket before this access.
+    const { status } = await other.approvals.takeBack(id, operator).catch(() => ({ status: 'spent' }))
+    return status
+  },
   async void(world, other) {
     const before = world.effect
     world.effect = before + 1

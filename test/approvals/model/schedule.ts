@@ -11,6 +11,7 @@ import {
   afterGrant,
   afterResolution,
   afterRevocation,
+  afterTakingBack,
   afterWaiting,
   afterWithdrawal,
   viewOf,
@@ -18,8 +19,18 @@ import {
 import type { Fault, ModelWorld, Process } from './world.ts'
 import { observedIn, operator, startProcess } from './world.ts'
 
+type DirectCommand =
+  | 'call'
+  | 'approve'
+  | 'deny'
+  | 'take back'
+  | 'withdraw'
+  | 'grant'
+  | 'revoke'
+  | 'it ran'
+  | 'it did not run'
 type Command =
-  | { readonly do: 'call' | 'approve' | 'deny' | 'withdraw' | 'grant' | 'revoke' | 'it ran' | 'it did not run' }
+  | { readonly do: DirectCommand }
   | { readonly do: 'wait'; readonly seconds: number }
   | { readonly do: 'set the clock back'; readonly seconds: number }
   | { readonly do: 'change what it acts on'; readonly to: number }
@@ -35,6 +46,7 @@ const decision = fc.constantFrom(
   'approve',
   'approve',
   'deny',
+  'take back',
   'withdraw',
   'grant',
   'revoke',
@@ -183,6 +195,11 @@ export async function play(world: ModelWorld, steps: readonly Step[]): Promise<v
       return attempt(
         () => approvals.decide(id, { approved: what === 'approve' }, operator),
         (state) => afterDecision(state, now(), what === 'approve'),
+      )
+    if (what === 'take back' && status === 'approved')
+      return attempt(
+        () => approvals.takeBack(id, operator),
+        (state) => afterTakingBack(state, now()),
       )
     if ((what === 'it ran' || what === 'it did not run') && status === 'in doubt')
       return attempt(

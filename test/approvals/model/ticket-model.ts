@@ -43,13 +43,16 @@ const isClaimed = ({ claim = 0 }: Ticket, { wall }: Moment): boolean => claim > 
 const unclaimed = ({ claim: _, ...ticket }: Ticket): Ticket => ticket
 const covers = ({ grants }: State, { at, effect }: Moment): boolean =>
   grants.some((grant) => grant.until > at && grant.effect === effect)
+/** An approval of exactly this call is spent before a grant is used. */
+const isSpendable = ({ ticket }: State, now: Moment): boolean =>
+  ticket?.is === 'approved' && isLive(ticket, now) && ticket.effect === now.effect
 const pending = ({ at, effect }: Moment): Ticket => ({ is: 'pending', until: at + decideMs, effect })
 
 /** A call without a fault: the observation, and the next state. */
 export function afterCall(state: State, now: Moment): readonly [Observed, State] {
   const { ticket } = state
   const isNo = ticket?.is === 'denied' && isLive(ticket, now) && ticket.effect === now.effect
-  if (covers(state, now)) return [isNo ? 'denied' : 'ran', state]
+  if (covers(state, now) && !isSpendable(state, now)) return [isNo ? 'denied' : 'ran', state]
   if (isNo) return ['denied', state]
   if (ticket?.is === 'running') return [isClaimed(ticket, now) ? 'in flight' : 'in doubt', state]
   if (ticket?.is === 'approved' && isClaimed(ticket, now)) return ['in flight', state]
@@ -63,7 +66,7 @@ export function afterBrokenCall(state: State, now: Moment, ran: boolean): readon
   const { ticket } = state
   const [seen, done] = afterCall(state, now)
   if (seen !== 'ran') return ran ? [] : [state, done]
-  if (covers(state, now) || !ticket) return [state]
+  if ((covers(state, now) && !isSpendable(state, now)) || !ticket) return [state]
   const claims = leases.map((leaseMs) => now.wall + leaseMs)
   const began = claims.map((claim) => put(state, { ...ticket, is: 'running', claim }))
   if (ran) return [without(state), ...began]
@@ -88,6 +91,10 @@ export function afterWithdrawal(state: State, now: Moment): State {
   if (!ticket || !isLive(ticket, now) || !['pending', 'approved'].includes(ticket.is)) return state
   return put(state, { ...unclaimed(ticket), is: 'denied', until: now.at + decideMs })
 }
+
+/** The person who approved takes it back; the ticket was shown as approved. */
+export const afterTakingBack = (state: State, now: Moment): State =>
+  state.ticket?.is === 'approved' ? afterWithdrawal(state, now) : state
 
 export function afterResolution(state: State, now: Moment, ran: boolean): State {
   const { ticket } = state

@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
 import { apiKeys, authenticate, concurrency, defineServer, fail, memoryStore, rateLimit, tenants, tool } from 'sluice'
-import type { Approvals, WebhookOptions } from 'sluice/approvals'
+import type { Approvals, Rule, WebhookOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
 import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
@@ -114,6 +114,7 @@ export interface ConsoleFixtureOptions extends ConsoleListenOptions {
   /** Further servers that share the console. */
   readonly also?: readonly ServerDefinition[]
   readonly maxPending?: number
+  readonly rules?: readonly Rule[]
   readonly webhook?: WebhookOptions
 }
 
@@ -121,6 +122,7 @@ export async function openConsoleFixture({
   definition = shopDefinition,
   also = [],
   maxPending,
+  rules,
   webhook,
   ...options
 }: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
@@ -137,6 +139,7 @@ export async function openConsoleFixture({
   const approvals = createApprovals({
     ...{ store, clock, audit },
     ...(maxPending !== undefined && { maxPending }),
+    ...(rules && { rules }),
     ...(webhook && { webhook }),
     url: () => consoleApp.url,
     grants: { maxMs: 86_400_000 },

@@ -106,7 +106,10 @@ export async function openDemoConsole(): Promise<DemoConsole> {
     const including = { article: 'teapot' }
     await house.approvals.grants.create({ ticket: restock.id, arguments: { including }, durationMs: 3_600_000 }, by)
   }
-  const letter = { to: 'mia@customer.example', text: 'Your parcel was sent twice. Please keep the second one.' }
+  const letter = {
+    to: 'mia@customer.example',
+    text: 'Dear Mia,\n\nyour parcel was sent twice. Please keep the second one.\n\n\tOrder C-812, 25.99 EUR\n\nKind regards\nThe shop',
+  }
   await house.call(support, 'send_letter', letter, 'support-agent', 'letters')
   await house.call(
     support,

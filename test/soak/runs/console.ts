@@ -152,7 +152,7 @@ function tasksIn(trace: Buffer): readonly Task[] {
 
 async function approve(page: Page, most: number): Promise<number> {
   await page.getByRole('button', { name: 'Show more' }).click()
-  await page.locator('.ticket-list a').nth(60).waitFor()
+  await page.locator('.ticket-list a').nth(120).waitFor()
   for (let decided = 0; decided < most; decided++) {
     await page
       .locator('.ticket-list a')
@@ -160,9 +160,8 @@ async function approve(page: Page, most: number): Promise<number> {
       .click()
     const yes = page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled'))
     await yes.waitFor()
-    const digest = await page.locator('.digest').innerText()
     await yes.click()
-    await page.locator('.digest', { hasNotText: digest }).waitFor()
+    await page.locator('.outcome', { hasText: 'Approved.' }).waitFor()
   }
   return most
 }

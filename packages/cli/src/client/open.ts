@@ -15,7 +15,8 @@ export interface ConnectOptions {
   /** Headers as `Name: value`, as in curl. */
   readonly header?: readonly string[]
   readonly token?: string | undefined
-  readonly quiet?: boolean
+  /** Receives what a started command writes to its stderr. */
+  readonly onStderr?: (text: string) => void
   /** Variables for a command, as `NAME` or `NAME=value`. Besides these it sees only basics such as PATH. */
   readonly env?: readonly string[]
   /** Signs in where the server asks for it: in a browser, or at an address that is printed. */
@@ -51,7 +52,7 @@ export async function openClient(
     command,
     args,
     env: chosenVariables(connectOptions.env ?? [], env),
-    ...(!connectOptions.quiet && { onStderr: (text: string) => process.stderr.write(text) }),
+    ...(connectOptions.onStderr && { onStderr: connectOptions.onStderr }),
   })
   try {
     return await connect(transport, { clientInfo, ...options })
@@ -124,9 +125,12 @@ export function toCommandError(thrown: unknown, target: string): unknown {
     )
   if (thrown.status !== 401) return new CommandError(thrown.message)
   const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
-  return new CommandError(
-    `The server requires a credential. Give one with --token or SLUICE_TOKEN, or use --sign-in.${hint}`,
-  )
+  // RFC 6750: a challenge has this error only if the request had a token.
+  const isRefused = thrown.challenge?.includes('invalid_token') === true
+  const problem = isRefused
+    ? 'The server refused this credential: it is unknown, expired or revoked. Give another'
+    : 'The server requires a credential. Give one'
+  return new CommandError(`${problem} with --token or SLUICE_TOKEN, or use --sign-in.${hint}`)
 }
 
 /** Resolves the variables. A name without a value takes the value from this environment. */

@@ -27,12 +27,13 @@ async function withApprovals(
   work: (approvals: Approvals) => Promise<number>,
 ): Promise<number> {
   return withStore(context, options, async ({ store, bus }, config) => {
-    const { webhook: _, waitMs: _1, rules, ...terms } = config.approvals
+    const { webhook: _, waitMs: _1, grants, rules, ...terms } = config.approvals
     const audit = config.audit
       ? createAudit({ ...omitUndefined({ ...config.audit, retention: undefined }), store })
       : undefined
     const approvals = createApprovals({
       ...omitUndefined(terms),
+      ...(grants && { grants }),
       ...{ store, bus, audit },
       rules: rules.map((rule) =>
         omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
@@ -45,6 +46,25 @@ async function withApprovals(
       await audit?.close()
     }
   })
+}
+
+/** A listing shows this much of an id, and every command accepts it. */
+const shortIdLength = 8
+/** A shorter prefix would name another ticket as soon as one is added. */
+const minPrefix = 4
+
+/** Returns the complete id of a ticket that is named by its id or by the beginning of it. */
+async function completeId(approvals: Approvals, id: string): Promise<string> {
+  if (id.length < minPrefix || (await approvals.get(id))) return id
+  const found: string[] = []
+  let after: string | undefined
+  do {
+    const page = await approvals.list(omitUndefined({ limit: 200, after }))
+    found.push(...page.tickets.map((ticket) => ticket.id).filter((each) => each.startsWith(id)))
+    after = page.next
+  } while (after !== undefined && found.length < 2)
+  if (found.length > 1) throw new CommandError(`Several tickets begin with ${id}. Give more of the id.`)
+  return found[0] ?? id
 }
 
 const unknownTicket = (id: string): CommandError =>
@@ -64,7 +84,7 @@ export const approvalsList = (context: CommandContext, options: ListOptions): Pr
           terminal,
           ['ID', 'STATUS', 'TOOL', 'CALLER', 'REQUESTED', 'ACTS ON', 'ARGUMENTS'],
           tickets.map(({ id, status, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
-            id,
+            id.slice(0, shortIdLength),
             status,
             markedText(`${server}/${tool}`),
             markedText(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
@@ -79,7 +99,7 @@ export const approvalsList = (context: CommandContext, options: ListOptions): Pr
 
 export const approvalsShow = (context: CommandContext, id: string, options: StoreCommandOptions): Promise<number> =>
   withApprovals(context, options, async (approvals) => {
-    const ticket = await approvals.get(id)
+    const ticket = await approvals.get(await completeId(approvals, id))
     if (!ticket) throw unknownTicket(id)
     context.terminal.out(options.json ? toJson(ticket) : describeTicket(context, ticket))
     return exitCodes.ok
@@ -94,7 +114,7 @@ export const approvalsDecide = (
   withApprovals(context, options, async (approvals) => {
     const by: Decider = { subject: options.as ?? owner, via: 'command', tenants: 'all', operator: true }
     const ticket = await approvals
-      .decide(id, { approved, ...omitUndefined({ note: options.note }) }, by)
+      .decide(await completeId(approvals, id), { approved, ...omitUndefined({ note: options.note }) }, by)
       .catch((thrown: unknown) => {
         throw thrown instanceof RpcError && thrown.reason === 'approvalInvalid' ? unknownTicket(id) : thrown
       })

@@ -1,17 +1,22 @@
 /** `sluice audit`: searches, verifies, exports and prunes the audit log. */
 
-import type { AuditVerdict } from 'sluice/audit'
+import type { AuditEntry, AuditVerdict } from 'sluice/audit'
 import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice/audit'
 import { limitsOf, retentionOf } from '../host/retention.ts'
 import { clock } from '../host/run.ts'
 import { secretOf } from '../host/store.ts'
-import { CommandError, escapeControls, exitCodes, numberOf, styled, table, toJson } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, numberOf, plural, styled, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { StoreCommandOptions } from './with-store.ts'
 import { withStore } from './with-store.ts'
 
 export interface AuditOptions extends StoreCommandOptions {
   readonly tenant: string
+}
+
+export interface SearchOptions extends StoreCommandOptions {
+  /** All by default. */
+  readonly tenant?: string
   readonly limit?: string
 }
 
@@ -21,19 +26,27 @@ const nameOf = (tenant: string): string => (tenant === '' ? '(no tenant)' : esca
 export const auditSearch = (
   context: CommandContext,
   text: string | undefined,
-  options: AuditOptions,
+  options: SearchOptions,
 ): Promise<number> =>
   withStore(context, options, async ({ store }) => {
     const { terminal } = context
     const limit = numberOf('--limit', options.limit) ?? 50
     const query = (text ?? '').toLowerCase()
-    const found = []
-    let before: number | undefined
-    do {
-      const page = await readAudit(store, options.tenant, { before, limit: 500 })
-      found.push(...page.entries.filter(({ record }) => JSON.stringify(record).toLowerCase().includes(query)))
-      before = page.before
-    } while (before !== undefined && found.length < limit && !context.signal.aborted)
+    const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
+    const found: (AuditEntry & { readonly tenant: string })[] = []
+    for (const tenant of tenants) {
+      let [before, matches] = [undefined as number | undefined, 0]
+      do {
+        const page = await readAudit(store, tenant, { before, limit: 500 })
+        for (const entry of page.entries)
+          if (JSON.stringify(entry.record).toLowerCase().includes(query) && ++matches <= limit)
+            found.push({ tenant, ...entry })
+        before = page.before
+      } while (before !== undefined && matches < limit && !context.signal.aborted)
+    }
+    const timeOf = ({ record }: AuditEntry): number => Number(record['at'] ?? 0)
+    // Records of one tenant keep their order, because a clock may be set back.
+    if (tenants.length > 1) found.sort((one, other) => timeOf(other) - timeOf(one))
     const entries = found.slice(0, limit)
     if (options.json) terminal.out(toJson(entries))
     else if (entries.length === 0)
@@ -42,8 +55,8 @@ export const auditSearch = (
       terminal.out(
         table(
           terminal,
-          ['SEQ', 'TIME', 'EVENT', 'CALLER', 'TARGET', 'OUTCOME', 'DETAILS'],
-          entries.map(({ seq, record }) => {
+          ['SEQ', 'TENANT', 'TIME', 'EVENT', 'CALLER', 'TARGET', 'OUTCOME', 'DETAILS'],
+          entries.map(({ seq, tenant, record }) => {
             const {
               at,
               kind,
@@ -61,6 +74,7 @@ export const auditSearch = (
             const shown = (value: unknown): string => (value === undefined ? '' : escapeControls(String(value)))
             return [
               String(seq),
+              nameOf(tenant),
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
               shown(kind),
               shown(by ?? caller),
@@ -106,11 +120,11 @@ function describeVerdict(verdict: AuditVerdict): string {
       ? `the checkpoint after record ${verdict.seq} is not signed with this secret`
       : `record ${verdict.seq} is ${verdict.problem}`
   const { records, head, checkpoint } = verdict
-  if (!checkpoint) return `${records} records, head ${head.slice(0, 16)}…`
+  if (!checkpoint) return `${plural(records, 'record')}, head ${head.slice(0, 16)}…`
   const since = `pruned up to record ${checkpoint.seq} on ${new Date(checkpoint.at).toISOString().slice(0, 10)}`
   const { defect } = checkpoint
   const warning = defect ? `; record ${defect.seq} was ${defect.problem} when it was pruned by force` : ''
-  return `${records} records, head ${head.slice(0, 16)}…, ${since}${warning}`
+  return `${plural(records, 'record')}, head ${head.slice(0, 16)}…, ${since}${warning}`
 }
 
 export interface PruneOptions extends StoreCommandOptions {
@@ -157,7 +171,7 @@ export const auditPrune = (context: CommandContext, options: PruneOptions): Prom
         terminal.out(
           refused
             ? `${styled(terminal, 'red', '✗')} ${nameOf(tenant)}: not pruned, ${describeVerdict({ intact: false, ...refused })}. Export it, then use --force.`
-            : `${nameOf(tenant)}: ${removed} records removed`,
+            : `${nameOf(tenant)}: ${plural(removed, 'record')} removed`,
         )
     return rows.some(({ refused }) => refused) ? exitCodes.found : exitCodes.ok
   })

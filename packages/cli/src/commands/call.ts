@@ -5,6 +5,7 @@ import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'
 import type { ConnectOptions } from '../client/open.ts'
 import { openClient, toCommandError } from '../client/open.ts'
+import type { Terminal } from '../output.ts'
 import { CommandError, escapeControls, styled } from '../output.ts'
 import { readArguments } from './arguments.ts'
 import { printNotification, prompt } from './call-context.ts'
@@ -36,18 +37,22 @@ export async function call(
   const isAsking = terminal.isTty && process.stdin.isTTY === true
   const ask = (params: Params): Promise<Params> => answerElicitation(context, params)
   const print = (text: string): void => terminal.err(text)
+  const stderrTail = createTail()
   const connectOptions: ConnectOptions = {
-    quiet: options.json === true,
     ...options,
+    // In many calls a person wants to see what the server says meanwhile. Otherwise only a failure makes it interesting.
+    onStderr: options.repl && !options.json ? (text) => process.stderr.write(text) : stderrTail.add,
     ...((signIn || isAsking) && { signIn: { opensBrowser: isAsking, signal, print } }),
   }
-  const client = await openClient(target, connectOptions, context.env, {
-    ...(options.era && { era: options.era }),
-    ...(isAsking && { handlers: { form: ask, url: ask } }),
-    signal,
-    tasks: true,
-    onNotification: (method, params) => printNotification(terminal, method, params),
-  })
+  const client = await openStarted(stderrTail, terminal, () =>
+    openClient(target, connectOptions, context.env, {
+      ...(options.era && { era: options.era }),
+      ...(isAsking && { handlers: { form: ask, url: ask } }),
+      signal,
+      tasks: true,
+      onNotification: (method, params) => printNotification(terminal, method, params),
+    }),
+  )
   try {
     const callContext = { ...context, client, target, json: options.json === true, isAsking }
     // With these the words after the target are arguments.
@@ -60,11 +65,43 @@ export async function call(
     if (options.complete !== undefined) return await complete(callContext, options.complete, words)
     return await (name === undefined ? listTools(callContext) : callTool(callContext, name, pairs))
   } catch (thrown) {
+    stderrTail.print(terminal)
     if (thrown instanceof ServerError)
       throw new CommandError(`The server refused the call: ${escapeControls(thrown.message)} (${thrown.code})`)
     throw toCommandError(thrown, target)
   } finally {
     await client.close()
+  }
+}
+
+/** The last characters that a started command wrote to its stderr. */
+interface StderrTail {
+  add(text: string): void
+  print(terminal: Terminal): void
+}
+
+const maxTail = 16 * 1024
+
+function createTail(): StderrTail {
+  let tail = ''
+  return {
+    add(text) {
+      tail = `${tail}${text}`.slice(-maxTail)
+    },
+    print(terminal) {
+      if (tail.trim() !== '') terminal.err(escapeControls(tail.trimEnd()))
+      tail = ''
+    },
+  }
+}
+
+/** Opens a client. If that fails, prints first what the started command wrote, because it may say why. */
+async function openStarted<T>(tail: StderrTail, terminal: Terminal, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open()
+  } catch (thrown) {
+    tail.print(terminal)
+    throw thrown
   }
 }
 

@@ -43,7 +43,9 @@ export const keysList = (context: CommandContext, options: StoreCommandOptions):
     if (options.json) terminal.out(toJson(keys))
     else if (keys.length === 0) terminal.out('No keys yet. Create one with: sluice keys create <name>')
     else
-      terminal.out(table(terminal, ['ID', 'KEY', 'SUBJECT', 'TENANTS', 'LAST USE', 'STATE', 'LABEL'], keys.map(rowOf)))
+      terminal.out(
+        table(terminal, ['ID', 'KEY', 'SUBJECT', 'TENANTS', 'LAST USE', 'EXPIRES', 'STATE', 'LABEL'], keys.map(rowOf)),
+      )
     return exitCodes.ok
   })
 
@@ -77,6 +79,7 @@ function rowOf({ id, prefix, subject, tenants, lastUse, label, expires, revoked 
     escapeControls(subject),
     tenants.join(', ') || '–',
     lastUse === undefined ? 'never' : ago(lastUse, now),
+    expires === undefined ? 'never' : new Date(expires).toISOString().slice(0, 10),
     state,
     escapeControls(label),
   ]

@@ -29,6 +29,9 @@ export interface StartOptions {
   readonly json?: boolean
 }
 
+/** A person at their own machine may stop being asked for a while, but not for longer than they remember it. */
+const maxGrantMs = 3_600_000
+
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
   const { terminal, env, cwd } = context
   const { config, file } = await loadConfig({
@@ -46,7 +49,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   // People want to see the table, so the log goes to a file in the data folder by default.
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)
-  const host = await createHost(config, { env, logger, owner })
+  const host = await createHost(config, { env, logger, owner, grantMs: maxGrantMs })
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const configured = Object.entries(config.servers ?? all)
   const named: NamedServer[] = []
@@ -139,7 +142,11 @@ const shortPath = (cwd: string, path: string): string => {
 const consoleLines = (terminal: Terminal, link: string | undefined): readonly string[] =>
   link === undefined
     ? ['The console is off.', '']
-    : ['Console (the link works once, within 15 minutes):', styled(terminal, 'cyan', link), '']
+    : [
+        'Console (works once, within 15 minutes; for a new link: sluice console link):',
+        styled(terminal, 'cyan', link),
+        '',
+      ]
 
 function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
   const rows = Object.entries(keys).map(([name, key]) => [name, key, name === owner ? '' : 'DEMO'])

@@ -284,8 +284,9 @@ export const configSchema = z.strictObject({
       waitMs: ms('How long a call waits for a quick decision'),
       grants: z
         .strictObject({ maxMs: count(1).describe('The maximum duration of a grant, in milliseconds') })
+        .nullable()
         .optional()
-        .describe('Standing permissions; off by default'),
+        .describe('Standing permissions; in sluice start for at most an hour by default, otherwise off'),
       webhook: url
         .optional()
         .describe(

@@ -33,6 +33,8 @@ export interface HostOptions {
   readonly logger: Logger
   /** The name of the person who signs in by the console's link. It equals the caller whose tickets they decide. */
   readonly owner: string
+  /** The maximum duration of a grant, if the configuration has none. Grants are off by default. */
+  readonly grantMs?: number
   /** Serves on stdio, where the only caller is the account that started the process. */
   readonly stdio?: boolean
   /**
@@ -43,7 +45,7 @@ export interface HostOptions {
 }
 
 export async function createHost(config: Config, options: HostOptions): Promise<Host> {
-  const { env, logger, owner, stdio = false, clientApproves = stdio } = options
+  const { env, logger, owner, stdio = false, clientApproves = stdio, grantMs } = options
   const opened = await openStore(config, env)
   const { store, bus } = opened
   const clock = nodeClock
@@ -51,7 +53,11 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   const audit = config.audit ? createAudit({ ...auditOf(config.audit), store, clock, logger, secret }) : undefined
   const common = { store, bus, clock, logger, audit }
   let consoleApp: Console | undefined
-  const approvals = createApprovals({ ...approvalsOf(config, env, clientApproves, () => consoleApp?.url), ...common })
+  const approvals = createApprovals({
+    ...approvalsOf(config, env, clientApproves, () => consoleApp?.url),
+    ...grantsOf(config.approvals.grants, grantMs),
+    ...common,
+  })
   if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
@@ -156,13 +162,22 @@ function tenantsOf(
   }
 }
 
+/** `null` in the configuration turns grants off. */
+function grantsOf(
+  grants: Config['approvals']['grants'],
+  defaultMs: number | undefined,
+): Pick<ApprovalsOptions, 'grants'> {
+  if (grants) return { grants }
+  return grants === undefined && defaultMs !== undefined ? { grants: { maxMs: defaultMs } } : {}
+}
+
 function approvalsOf(
   { approvals: settings }: Config,
   env: HostOptions['env'],
   clientApproves: boolean,
   url: () => string | undefined,
 ): ApprovalsOptions {
-  const { webhook, rules, approver, ...times } = settings
+  const { webhook, rules, approver, grants: _, ...times } = settings
   const secret = env['SLUICE_WEBHOOK_SECRET']
   if (webhook !== undefined && !secret)
     throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')

@@ -1,15 +1,16 @@
-/** Creates the configured log: JSON lines to stderr or a file, never to stdout. */
+/** Creates the configured log: lines for people at a terminal, otherwise JSON lines to stderr or a file. Never stdout. */
 
 import { dirname, resolve } from 'node:path'
 import type { Logger } from 'sluice'
 import { fileLogger, makePrivateFolder, stderrLogger } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
+import { terminalLogger } from './terminal-log.ts'
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 export function loggerOf({ log }: Config): Logger {
-  const all = log.file === undefined ? stderrLogger({ debug: true }) : toFile(log.file)
+  const all = log.file === undefined ? toStderr() : toFile(log.file)
   const isEnabled = (level: (typeof levels)[number]): boolean => levels.indexOf(level) >= levels.indexOf(log.level)
   const discard = (): void => {}
   return {
@@ -22,6 +23,15 @@ export function loggerOf({ log }: Config): Logger {
     error: isEnabled('error') ? all.error : discard,
   }
 }
+
+const toStderr = (): Logger =>
+  process.stderr.isTTY
+    ? terminalLogger({
+        isTty: !process.env['NO_COLOR'],
+        write: (text) => process.stderr.write(text),
+        now: () => new Date(),
+      })
+    : stderrLogger({ debug: true })
 
 function toFile(file: string): Logger {
   try {

@@ -1,15 +1,22 @@
 /** The list of tickets, updated live, beside the opened ticket. */
 
 import type { JSX } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Operator, Ticket, TicketPage, TicketSummary } from '../../../sluice/src/operate/console/api.ts'
-import { callApi } from '../client.ts'
-import { subscribe } from '../event-stream.ts'
-import { useNow, useQuery } from '../hooks.ts'
-import { Chip, countdown, Empty, Hints, number, PageHeader, Problem, Visible } from '../ui.tsx'
-import { statusTone, TicketDetail } from './ticket.tsx'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Operator, Ticket } from '../../../sluice/src/operate/console/api.ts'
+import { Empty, number, PageHeader, Problem } from '../ui.tsx'
+import type { Deniable } from './deny-dialog.tsx'
+import { DenyDialog } from './deny-dialog.tsx'
+import { KeysHelp } from './keys-help.tsx'
+import { announcementOf } from './outcome.tsx'
+import { TicketDetail } from './ticket.tsx'
+import type { TicketFilter } from './ticket-filter.tsx'
+import { isFiltered, noFilter, TicketFilters, useFilterNames } from './ticket-filter.tsx'
+import { groupsOf, TicketList, useListKeys } from './ticket-list.tsx'
+import type { TicketView } from './tickets-query.ts'
+import { useTickets } from './tickets-query.ts'
 
-type View = 'pending' | 'decided'
+/** More pending tickets than this are grouped when the page opens. */
+const groupFrom = 8
 
 export function ApprovalsPage(props: {
   readonly id: string | undefined
@@ -17,22 +24,47 @@ export function ApprovalsPage(props: {
   readonly pending: number
 }): JSX.Element {
   const { id, operator, pending } = props
-  const [view, setView] = useState<View>('pending')
-  const list = useTickets(view)
-  const shown = list.tickets
-  const open = (ticket: TicketSummary | undefined): void => {
-    location.hash = ticket ? `#/approvals/${encodeURIComponent(ticket.id)}` : '#/approvals'
+  const [view, setView] = useState<TicketView>('pending')
+  const [filter, setFilter] = useState<TicketFilter>(noFilter)
+  const list = useTickets(view, filter)
+  const names = useFilterNames(list.tickets, filter)
+  const [isGrouped, setGrouped] = useState<boolean>()
+  const [help, setHelp] = useState(false)
+  const [denying, setDenying] = useState<readonly Deniable[]>()
+  const [announcement, announce] = useState('')
+  const [notice, setNotice] = useState<string>()
+  /** The ticket that this page decided last, and the one after it. */
+  const [decided, setDecided] = useState<{ readonly id: string; readonly next: string | undefined }>()
+  // Decided once, so that the list is not rearranged while a person reads it.
+  useEffect(() => {
+    if (list.loaded && isGrouped === undefined) setGrouped(list.tickets.length > groupFrom)
+  }, [list.loaded])
+
+  const groups = useMemo(
+    () => groupsOf(list.tickets, view === 'pending' && isGrouped === true),
+    [list.tickets, view, isGrouped],
+  )
+  const shown = groups.flatMap(({ tickets }) => tickets)
+  const open = (ticket: string | undefined): void => {
+    location.hash = ticket === undefined ? '#/approvals' : `#/approvals/${encodeURIComponent(ticket)}`
   }
-  /** Opens the next ticket after a decision, so that a person with twenty tickets need not click each one. */
-  const decided = (ticket: Ticket): void => {
+  const listElement = useListKeys(id, () => setHelp(true))
+  const onDecided = (ticket: Ticket): void => {
     const at = shown.findIndex((each) => each.id === ticket.id)
-    const next = shown[at + 1] ?? shown[at - 1]
+    setDecided({ id: ticket.id, next: shown[at + 1]?.id ?? shown[0]?.id })
+    announce(announcementOf(ticket, operator.name))
     list.reload()
-    open(view === 'pending' && next?.id !== ticket.id ? next : undefined)
   }
+  const others = view === 'pending' ? shown.filter((each) => each.id !== id && each.mayDecide) : []
+  const next = others.find((each) => each.id === decided?.next) ?? others[0]
+  const nextCount = list.more && !isFiltered(filter) ? Math.max(others.length, pending - 1) : others.length
+
   return (
     <div class={`approvals ${id === undefined ? '' : 'opened'}`}>
       <h1 class="unseen">Approvals</h1>
+      <p class="unseen" role="status">
+        {announcement}
+      </p>
       <section class="tickets" aria-label="Tickets">
         <PageHeader title="Approvals" visuallyHidden>
           <fieldset class="tabs">
@@ -44,157 +76,99 @@ export function ApprovalsPage(props: {
               Decided
             </button>
           </fieldset>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Show the keys"
+            title="Keys (?)"
+            onClick={() => setHelp(true)}
+          >
+            ?
+          </button>
         </PageHeader>
+        <TicketFilters
+          filter={filter}
+          names={names}
+          isGrouped={isGrouped === true}
+          onFilter={setFilter}
+          onGroup={view === 'pending' ? () => setGrouped(isGrouped !== true) : undefined}
+        />
         <Problem text={list.problem} />
-        <TicketList list={list} view={view} chosen={id} onOpen={open} />
+        {notice !== undefined && (
+          <p class="notice">
+            {notice}
+            <button
+              type="button"
+              class="button small quiet"
+              aria-label="Close this message"
+              onClick={() => setNotice(undefined)}
+            >
+              ✕
+            </button>
+          </p>
+        )}
+        {isFiltered(filter) && view === 'pending' && shown.length > 0 && (
+          <div class="group-head">
+            <span>
+              {number(shown.length)} {list.more ? 'or more match' : shown.length === 1 ? 'matches' : 'match'}
+            </span>
+            <button type="button" class="button small danger" onClick={() => setDenying(shown)}>
+              Deny these
+            </button>
+          </div>
+        )}
+        <TicketList
+          list={list}
+          groups={groups}
+          emptyText={emptyText(view, filter)}
+          chosen={id}
+          listElement={listElement}
+          onOpen={open}
+          onDeny={setDenying}
+        />
       </section>
       <section class="ticket" aria-label="Ticket">
         {id === undefined ? (
           <Empty title={shown.length === 0 ? 'No tickets to decide' : 'Choose a ticket'}>
             {shown.length === 0
               ? 'A call that needs an approval appears here at once.'
-              : 'Use the arrow keys to move through the list and Enter to open a ticket.'}
+              : 'Use the arrow keys to move through the list and Enter to open a ticket. Press ? for all keys.'}
           </Empty>
         ) : (
-          <TicketDetail key={id} id={id} operator={operator} onDecided={decided} onBack={() => open(undefined)} />
+          <TicketDetail
+            key={id}
+            id={id}
+            operator={operator}
+            next={next && { id: next.id, count: nextCount }}
+            wasNext={decided !== undefined && decided.id !== id}
+            wasDecidedHere={decided?.id === id}
+            onDecided={onDecided}
+            onOpen={open}
+            onDeny={(ticket) => setDenying([ticket])}
+          />
         )}
       </section>
+      {denying && (
+        <DenyDialog
+          tickets={denying}
+          mayRevoke={operator.scopes.includes('keys:manage')}
+          onClose={() => setDenying(undefined)}
+          onDone={(message) => {
+            setDenying(undefined)
+            announce(message)
+            setNotice(message)
+            list.reload()
+          }}
+        />
+      )}
+      {help && <KeysHelp onClose={() => setHelp(false)} />}
     </div>
   )
 }
 
-interface TicketPages {
-  readonly tickets: readonly TicketSummary[]
-  readonly loaded: boolean
-  readonly more: (() => void) | undefined
-  readonly problem: string | undefined
-  readonly reload: () => void
-}
-
-/** Loads the first page again after a change. Further pages stay as they are. */
-function useTickets(view: View): TicketPages {
-  const first = useQuery(() => callApi('listTickets', { status: view }), view)
-  const [rest, setRest] = useState<{ readonly view: View; readonly pages: readonly TicketPage[] }>({ view, pages: [] })
-  useEffect(() => subscribe('tickets', first.reload), [first.reload])
-  const pages = rest.view === view ? rest.pages : noPages
-  const last = pages.at(-1) ?? first.data
-  const next = last?.next
-  const known = useRef(new Map<string, TicketSummary>())
-  const tickets = useMemo(() => {
-    const seen = new Map<string, TicketSummary>()
-    for (const ticket of [...(first.data ? [first.data] : []), ...pages].flatMap((page) => page.tickets))
-      seen.set(ticket.id, reuseUnchanged(ticket, known.current.get(ticket.id)))
-    known.current = seen
-    return [...seen.values()]
-  }, [first.data, pages])
-  return {
-    tickets,
-    loaded: first.data !== undefined,
-    problem: first.problem,
-    reload: first.reload,
-    more:
-      next === undefined
-        ? undefined
-        : () => {
-            callApi('listTickets', { status: view, after: next }).then(
-              (page) => setRest({ view, pages: [...pages, page] }),
-              () => {},
-            )
-          },
-  }
-}
-
-const noPages: readonly TicketPage[] = []
-
-/** Keeps the same object for an unchanged ticket, so that its row is not rendered again when another ticket changes. */
-const reuseUnchanged = (ticket: TicketSummary, before: TicketSummary | undefined): TicketSummary =>
-  before?.status === ticket.status && before.decided === ticket.decided ? before : ticket
-
-const rowCache = new WeakMap<TicketSummary, JSX.Element>()
-function rowOf(ticket: TicketSummary): JSX.Element {
-  const known = rowCache.get(ticket)
-  if (known) return known
-  const row = <TicketRow ticket={ticket} />
-  rowCache.set(ticket, row)
-  return row
-}
-
-function TicketList(props: {
-  readonly list: TicketPages
-  readonly view: View
-  readonly chosen: string | undefined
-  readonly onOpen: (ticket: TicketSummary) => void
-}): JSX.Element {
-  const { list, chosen, onOpen } = props
-  const listElement = useRef<HTMLUListElement>(null)
-  if (list.loaded && list.tickets.length === 0)
-    return <Empty title={props.view === 'pending' ? 'No pending tickets' : 'No decided tickets yet'} />
-  function move(event: KeyboardEvent): void {
-    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key]
-    if (by === undefined) return
-    const links = [...(listElement.current?.querySelectorAll('a') ?? [])]
-    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
-    links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus()
-    event.preventDefault()
-  }
-  return (
-    <ul class="ticket-list" ref={listElement} onKeyDown={move}>
-      {list.tickets.map((ticket) => (
-        <li key={ticket.id}>
-          <a
-            href={`#/approvals/${encodeURIComponent(ticket.id)}`}
-            aria-current={ticket.id === chosen ? 'true' : undefined}
-            onClick={(event) => {
-              event.preventDefault()
-              onOpen(ticket)
-            }}
-          >
-            {rowOf(ticket)}
-          </a>
-        </li>
-      ))}
-      {list.more && (
-        <li class="more">
-          <button type="button" class="button" onClick={list.more}>
-            Show more
-          </button>
-        </li>
-      )}
-    </ul>
-  )
-}
-
-function TimeLeft({ until }: { readonly until: number }): JSX.Element {
-  const remainingMs = until - useNow()
-  return (
-    <span class={`left ${remainingMs < 60_000 ? 'soon' : ''}`}>
-      {remainingMs > 0 ? countdown(remainingMs) : 'expired'}
-    </span>
-  )
-}
-
-function TicketRow({ ticket }: { readonly ticket: TicketSummary }): JSX.Element {
-  return (
-    <>
-      <span class="row-top">
-        <span class="tool-name">
-          <Visible text={ticket.tool} />
-        </span>
-        {ticket.status === 'pending' ? (
-          <TimeLeft until={ticket.expiresAt} />
-        ) : (
-          <Chip tone={statusTone(ticket.status)}>{ticket.status}</Chip>
-        )}
-      </span>
-      <span class="row-args">
-        <Visible text={ticket.excerpt} />
-      </span>
-      <span class="row-who">
-        <span>
-          <Visible text={ticket.caller} /> · <Visible text={ticket.tenant} />
-        </span>
-        <Hints hints={ticket.hints.filter((hint) => hint === 'destructive')} />
-      </span>
-    </>
-  )
-}
+const emptyText = (view: TicketView, filter: TicketFilter): string =>
+  isFiltered(filter)
+    ? 'No tickets match the filter'
+    : view === 'pending'
+      ? 'No pending tickets'
+      : 'No decided tickets yet'

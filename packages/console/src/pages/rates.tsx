@@ -15,13 +15,18 @@ export const Rates = ({ seconds }: { readonly seconds: readonly SecondStats[] })
 function Tiles({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.Element {
   const recent = seconds.slice(-10)
   const minute = seconds.slice(-60)
-  const calls = sum(recent, 'calls')
+  const perSecond = sum(recent, 'calls') / Math.max(1, recent.length)
   const last = seconds.findLast(({ p50 }) => p50 !== undefined)
   const errors = sum(minute, 'errors')
   const all = sum(minute, 'calls')
   return (
     <dl class="tiles">
-      <Tile name="Requests per second" value={number(Math.round((calls / Math.max(1, recent.length)) * 10) / 10)} />
+      {/* Below one a second the rate says little, so the requests are counted. */}
+      {perSecond < 1 ? (
+        <Tile name="Requests, last minute" value={number(all)} />
+      ) : (
+        <Tile name="Requests per second" value={number(Math.round(perSecond * 10) / 10)} />
+      )}
       <Tile
         name="Errors, last minute"
         value={all === 0 ? '0 %' : `${((100 * errors) / all).toFixed(1)} %`}
@@ -81,9 +86,9 @@ function summed(counts: readonly CountReading[]): readonly CountReading[] {
 }
 
 const rateLines = [
-  { label: 'requests', colour: '--accent', fill: true },
-  { label: 'errors', colour: '--bad' },
-  { label: 'refused', colour: '--warn' },
+  { label: 'requests', colour: '--accent', bars: true },
+  { label: 'errors', colour: '--bad', bars: true },
+  { label: 'refused', colour: '--warn', bars: true },
 ]
 const latencyLines = [
   { label: 'p99', colour: '--bad' },
@@ -102,6 +107,7 @@ function Plots({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.E
         lines={rateLines}
         data={[at, counts('calls'), counts('errors'), counts('shed')]}
         unit={String}
+        whole
       />
       <Plot title="Latency" lines={latencyLines} data={[at, of('p99'), of('p95'), of('p50')]} unit={milliseconds} />
     </div>

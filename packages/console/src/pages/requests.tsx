@@ -1,8 +1,11 @@
 /** The last requests, one row each. */
 
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import type { RecentRequest } from '../../../sluice/src/operate/console/api.ts'
-import { Chip, clockTime, Empty, milliseconds, number, TableBox, Visible } from '../ui.tsx'
+import { auditLink } from '../hooks.ts'
+import { outcomeTone, outcomeWord } from '../outcomes.ts'
+import { Chip, clockTime, dateTime, Empty, milliseconds, number, TableBox, Visible } from '../ui.tsx'
 
 export function Requests({
   requests,
@@ -14,7 +17,7 @@ export function Requests({
   if (requests.length === 0) return <Empty title="No requests yet">Requests appear here when they are answered.</Empty>
   return (
     <TableBox label="Requests">
-      <table class="table requests">
+      <table class="table requests cards-on-phone">
         <caption class="unseen">The last requests, newest first</caption>
         <thead>
           <tr>
@@ -25,6 +28,9 @@ export function Requests({
             <th scope="col">Outcome</th>
             <th scope="col" class="right">
               Duration
+            </th>
+            <th scope="col">
+              <span class="unseen">All fields</span>
             </th>
           </tr>
         </thead>
@@ -49,37 +55,102 @@ function rowOf(request: RecentRequest): JSX.Element {
   return row
 }
 
-const RequestRow = ({ request }: { readonly request: RecentRequest }): JSX.Element => (
-  <tr>
-    <td class="time">{clockTime(request.at)}</td>
-    <td class="what">
-      <span class="tool-name">
-        <Visible text={request.tool ?? (request.method === '' ? 'rejected' : request.method)} />
-      </span>
-      <span class="dim from">
-        <Visible text={request.server} />
-        {request.client !== undefined && (
-          <>
-            {' · '}
-            <Visible text={request.client} />
-          </>
-        )}
-      </span>
-      {request.message !== undefined && (
-        <span class="bad-text sub">
-          <Visible text={request.message} />
-        </span>
+function RequestRow({ request }: { readonly request: RecentRequest }): JSX.Element {
+  const [open, setOpen] = useState(false)
+  const name = request.tool ?? (request.method === '' ? 'rejected' : request.method)
+  return (
+    <>
+      <tr class="opens" onClick={(event) => isPlainClick(event) && setOpen(!open)}>
+        <td class="time">{clockTime(request.at)}</td>
+        <td class="what">
+          <span class="tool-name">
+            <Visible text={name} />
+          </span>
+          <span class="dim from">
+            <Visible text={request.server} />
+            {request.client !== undefined && (
+              <>
+                {' · '}
+                <Visible text={request.client} />
+              </>
+            )}
+          </span>
+          {request.message !== undefined && (
+            <span class="bad-text sub">
+              <Visible text={request.message} />
+            </span>
+          )}
+        </td>
+        <td data-label="Tenant">
+          <Visible text={request.tenant} />
+        </td>
+        <td data-label="Caller">
+          <Visible text={request.caller} />
+        </td>
+        <td>
+          <Chip tone={request.failed ? 'bad' : outcomeTone(request.outcome)}>{outcomeWord(request.outcome)}</Chip>
+        </td>
+        <td class="right" data-label="Duration">
+          {milliseconds(request.durationMs)}
+        </td>
+        <td class="right">
+          <button type="button" class="button small quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Less' : 'More'}
+            <span class="unseen"> of {name}</span>
+          </button>
+        </td>
+      </tr>
+      {open && (
+        <tr class="fields">
+          <td colSpan={7}>
+            <RequestFields request={request} />
+          </td>
+        </tr>
       )}
-    </td>
-    <td>
-      <Visible text={request.tenant} />
-    </td>
-    <td>
-      <Visible text={request.caller} />
-    </td>
-    <td>
-      <Chip tone={request.failed ? 'bad' : request.outcome === 'complete' ? 'good' : 'accent'}>{request.outcome}</Chip>
-    </td>
-    <td class="right">{milliseconds(request.durationMs)}</td>
-  </tr>
-)
+    </>
+  )
+}
+
+/** A click on a button, a link or selected text has its own meaning. */
+export const isPlainClick = (event: MouseEvent): boolean =>
+  !(event.target as HTMLElement).closest('button, a') && String(getSelection()) === ''
+
+function RequestFields({ request }: { readonly request: RecentRequest }): JSX.Element {
+  const { at, ticket, tenant, caller, reference } = request
+  const fields: readonly (readonly [string, string | undefined])[] = [
+    ['Time', dateTime(at)],
+    ['Server', request.server],
+    ['Method', request.method],
+    ['Target', request.tool],
+    ['Tenant', tenant],
+    ['Caller', caller],
+    ['Client (unverified)', request.client],
+    ['Outcome', request.outcome],
+    ['Duration', milliseconds(request.durationMs)],
+    ['Transport', request.transport],
+    ['Reference', reference],
+    ['Ticket', ticket],
+  ]
+  return (
+    <>
+      <dl class="facts">
+        {fields.map(
+          ([name, value]) =>
+            value !== undefined &&
+            value !== '' && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>
+                  <Visible text={value} />
+                </dd>
+              </div>
+            ),
+        )}
+      </dl>
+      <p class="links">
+        {ticket !== undefined && <a href={`#/approvals/${encodeURIComponent(ticket)}`}>Open its ticket</a>}
+        {tenant !== '' && <a href={auditLink({ tenant, text: reference ?? ticket ?? caller })}>Find it in the audit</a>}
+      </p>
+    </>
+  )
+}

@@ -1,4 +1,4 @@
-/** The sign-in page: a field for an operator key, and where to find the sign-in link. */
+/** The sign-in page: how to get a sign-in link, and a field for an operator key. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -40,7 +40,11 @@ export function SignInPage(props: {
       >
         <Brand />
         <h1>Sign in to Sluice</h1>
-        <p>Open the sign-in link that the server printed at its start. It works once.</p>
+        <p>Run this where the server runs, and open the link that it prints. The link works once.</p>
+        <pre class="command">
+          <code>sluice console link</code>
+        </pre>
+        <p>The page that you asked for opens then, and other open tabs sign in, too.</p>
         <label>
           <span>Or use an operator key</span>
           <input
@@ -52,6 +56,9 @@ export function SignInPage(props: {
             onInput={(event) => setKey(event.currentTarget.value)}
           />
         </label>
+        <p>
+          To get a key for another person: <code>sluice people add &lt;name&gt; --may approve</code>
+        </p>
         <Problem text={problem} />
         <button type="submit" class="button primary" disabled={busy || key.trim() === ''}>
           Sign in

@@ -1,7 +1,7 @@
 /** One complete ticket. It can be approved only after everything was shown. */
 
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Operator, Ticket } from '../../../sluice/src/operate/console/api.ts'
 import { changesOf } from '../arguments.ts'
 import { Arguments } from '../arguments-view.tsx'
@@ -10,7 +10,10 @@ import { subscribe } from '../event-stream.ts'
 import { useNow, useQuery } from '../hooks.ts'
 import { Back } from '../icons.tsx'
 import { ago, Chip, countdown, dateTime, Empty, Hints, Visible } from '../ui.tsx'
-import { DecisionForm, GrantForm, InDoubtForm } from './decide.tsx'
+import { TicketContext } from './context.tsx'
+import { DecisionForm, InDoubtForm } from './decide.tsx'
+import type { NextTicket } from './outcome.tsx'
+import { missingPeople, Outcome } from './outcome.tsx'
 
 export const statusTone = (status: Ticket['status']): 'good' | 'bad' | 'warn' | 'accent' | 'plain' => tones[status]
 const tones = {
@@ -25,17 +28,34 @@ const tones = {
   void: 'plain',
 } as const
 
-export function TicketDetail(props: {
+export interface TicketDetailProps {
   readonly id: string
   readonly operator: Operator
+  readonly next: NextTicket | undefined
+  /** Whether the page opened it after a decision. Its heading then gets the focus. */
+  readonly wasNext: boolean
+  readonly wasDecidedHere: boolean
   readonly onDecided: (ticket: Ticket) => void
-  readonly onBack: () => void
-}): JSX.Element {
-  const { id, onDecided, onBack } = props
-  const { data: ticket, problem, reload } = useQuery(() => callApi('getTicket', { id }), id)
+  readonly onOpen: (id: string | undefined) => void
+  /** Denies with the choice to revoke the key. */
+  readonly onDeny: (ticket: Ticket) => void
+}
+
+export function TicketDetail(props: TicketDetailProps): JSX.Element {
+  const { id, wasNext, onOpen } = props
+  const { data, problem, reload } = useQuery(() => callApi('getTicket', { id }), id)
+  // The answer to a decision is shown at once. Otherwise the buttons would stay until the ticket is loaded again.
+  const [decided, setDecided] = useState<Ticket>()
+  useEffect(() => setDecided(undefined), [data])
+  const ticket = decided ?? data
   useEffect(() => subscribe('tickets', reload), [reload])
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isLoaded = ticket !== undefined
+  useEffect(() => {
+    if (isLoaded && wasNext) heading.current?.focus()
+  }, [isLoaded])
   const back = (
-    <button type="button" class="back" onClick={onBack}>
+    <button type="button" class="back" onClick={() => onOpen(undefined)}>
       <Back /> All tickets
     </button>
   )
@@ -50,7 +70,7 @@ export function TicketDetail(props: {
     <article class="ticket-body">
       {back}
       <div class="ticket-head">
-        <h2>
+        <h2 ref={heading} tabIndex={-1}>
           <Visible text={ticket.tool} />
         </h2>
         <Chip tone={statusTone(ticket.status)}>{ticket.status}</Chip>
@@ -61,7 +81,15 @@ export function TicketDetail(props: {
       </p>
       {ticket.effect && <Effect effect={ticket.effect} />}
       <Facts ticket={ticket} />
-      <TicketContent ticket={ticket} onDecided={onDecided} />
+      <TicketContent
+        {...props}
+        ticket={ticket}
+        onDecided={(answer) => {
+          reload()
+          setDecided(answer)
+          props.onDecided(answer)
+        }}
+      />
     </article>
   )
 }
@@ -123,13 +151,9 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
           <code>{ticket.task}</code>
         </Fact>
       )}
-      {ticket.needed > 1 && (
-        <Fact name="Approvals">
-          {ticket.decisions.filter(({ approved }) => approved).length} of {ticket.needed}
-        </Fact>
-      )}
-      <Fact name="Digest">
-        <code class="digest">{ticket.digest}</code>
+      {ticket.needed > 1 && <Fact name="Approvals">{missingPeople(ticket)}</Fact>}
+      <Fact name="Needs an approval because">
+        {ticket.rule === undefined ? 'the tool asks for it' : <Visible text={`of the rule: ${ticket.rule}`} />}
       </Fact>
     </dl>
   )
@@ -147,32 +171,48 @@ function Expiry({ at }: { readonly at: number }): JSX.Element {
   )
 }
 
-function TicketContent({
-  ticket,
-  onDecided,
-}: {
-  readonly ticket: Ticket
-  readonly onDecided: (ticket: Ticket) => void
-}): JSX.Element {
-  const [whole, setWhole] = useState(false)
+function TicketContent(props: TicketDetailProps & { readonly ticket: Ticket }): JSX.Element {
+  const { ticket, operator, onDecided } = props
+  const [unseen, setUnseen] = useState<{ readonly [section: string]: readonly string[] }>({ arguments: ['Arguments'] })
+  const setUnseenOf = useCallback(
+    (section: string) => (names: readonly string[]) => setUnseen((before) => ({ ...before, [section]: names })),
+    [],
+  )
   const isPending = ticket.status === 'pending'
+  const mayStillDecide = isPending && !ticket.decisions.some(({ by }) => by === operator.name)
   return (
     <>
-      <section class="block">
-        <h3>Arguments</h3>
-        <Arguments text={ticket.arguments} onWhole={() => setWhole(true)} />
-      </section>
-      {ticket.answers !== '{}' && (
-        <section class="block">
-          <h3>Answers</h3>
-          <Arguments text={ticket.answers} />
-        </section>
+      <Arguments label="Arguments" text={ticket.arguments} onUnseen={setUnseenOf('arguments')} />
+      {ticket.answers !== '{}' && <Arguments label="Answers" text={ticket.answers} onUnseen={setUnseenOf('answers')} />}
+      <p class="digest">
+        Digest <code>{ticket.digest}</code>
+      </p>
+      {/* A previous approval that was taken back is no example of what was allowed. */}
+      {ticket.previous && ticket.previous.status !== 'denied' && (
+        <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />
       )}
-      {ticket.previous && <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />}
       {ticket.decisions.length > 0 && <Decisions ticket={ticket} />}
-      {ticket.status === 'in doubt' && <InDoubtForm ticket={ticket} onResolved={onDecided} />}
-      {isPending && ticket.mayDecide && ticket.needed === 1 && <GrantForm ticket={ticket} />}
-      {isPending && <DecisionForm ticket={ticket} whole={whole} onDecided={onDecided} />}
+      <TicketContext ticket={ticket} />
+      {ticket.status === 'in doubt' ? (
+        <InDoubtForm ticket={ticket} onResolved={onDecided} />
+      ) : mayStillDecide ? (
+        <DecisionForm
+          ticket={ticket}
+          operator={operator}
+          unseen={Object.values(unseen).flat()}
+          onDecided={onDecided}
+          onDeny={props.onDeny}
+        />
+      ) : (
+        <Outcome
+          ticket={ticket}
+          operator={operator.name}
+          next={props.next}
+          wasDecidedHere={props.wasDecidedHere}
+          onDecided={onDecided}
+          onOpen={props.onOpen}
+        />
+      )}
     </>
   )
 }
@@ -220,7 +260,7 @@ const Decisions = ({ ticket }: { readonly ticket: Ticket }): JSX.Element => (
     <h3>Decisions</h3>
     <ul class="decisions">
       {ticket.decisions.map(({ by, via, approved, at, note }) => (
-        <li key={by}>
+        <li key={`${by} ${approved}`}>
           <Chip tone={approved ? 'good' : 'bad'}>{approved ? 'approved' : 'denied'}</Chip>
           <span>
             <Visible text={by} />{' '}

@@ -23,6 +23,7 @@ import type { Decider } from './decide.ts'
 import { invalidTicket } from './decide.ts'
 import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
 import type { ApprovalEngine } from './engine.ts'
+import type { Grant } from './grants.ts'
 import { approvalDenied, approvalRequired, declinedToOpen, ticketInState } from './replies.ts'
 import type { RuleVerdict } from './rules.ts'
 import type { Proposal } from './ticket.ts'
@@ -107,18 +108,15 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const { draft } = current
       if (ticket !== undefined && withdrawn) throw await withdraw(call, ticket, draft)
       const grant = draft.needed === 1 && (await grants.findCovering(draft, args))
-      if (grant) {
-        await refuseDenied(draft)
-        call.facts['grant'] = grant.id
-        record(draft.tenant, 'grantUsed', { grant: grant.id, tool: draft.tool, digest: draft.digest })
-        return { granted: call.ready && withEffectCheck(call.ready, draft.effect) }
-      }
+      // An approval of exactly this call is spent first. Otherwise it would still be open when the grant is revoked.
+      if (grant && !(await hasApproval(draft))) return runGranted(call, draft, grant)
       const named = ticket ?? call.task?.ticket ?? (await ticketInState(call, seal))
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await ticketStore.findByBinding(draft))
         const outcome = id === undefined ? 'new' : await useTicket(call, id, current, named !== undefined)
         if (outcome === 'again') continue
         if (outcome !== 'new') return outcome
+        if (grant) return runGranted(call, draft, grant)
         if (named !== undefined) throw invalidTicket()
         const proposal = await propose(draft, id, call.task?.id)
         if (!proposal) continue
@@ -142,17 +140,27 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       return approvalDenied(proposal, [])
     }
 
-    /** Refuses a call that a person denied, because a grant does not override a denial of this exact call. */
-    async function refuseDenied(draft: TicketDraft): Promise<void> {
+    function runGranted(call: Call, draft: TicketDraft, grant: Grant): ApprovalOutcome {
+      call.facts['grant'] = grant.id
+      record(draft.tenant, 'grantUsed', { grant: grant.id, tool: draft.tool, digest: draft.digest })
+      return { granted: call.ready && withEffectCheck(call.ready, draft.effect) }
+    }
+
+    /**
+     * Whether a person approved exactly this call, and it has not been spent. Throws if a person denied it, because a
+     * grant does not override a denial.
+     */
+    async function hasApproval(draft: TicketDraft): Promise<boolean> {
       const id = await ticketStore.findByBinding(draft)
-      if (id === undefined) return
-      const [proposal, live, { at }] = await Promise.all([
+      if (id === undefined) return false
+      const [proposal, live, { at, epoch }] = await Promise.all([
         ticketStore.readProposal(id),
         ticketStore.readState(id),
         time.now(),
       ])
-      if (!proposal || live?.state.status !== 'denied' || live.state.until <= at) return
-      if (isSameEffect(proposal.effect, draft.effect)) throw approvalDenied(proposal, live.state.decisions)
+      if (!proposal || !live || live.state.until <= at || !isSameEffect(proposal.effect, draft.effect)) return false
+      if (live.state.status === 'denied') throw approvalDenied(proposal, live.state.decisions)
+      return live.state.status === 'approved' && proposal.epoch === epoch
     }
 
     /** `named`: the client sent the ticket's id. Otherwise the ticket was found by its binding. */
@@ -239,7 +247,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           ticketId: proposal.id,
         })
       } finally {
-        await recordCompletion(proposal).catch((thrown: unknown) =>
+        await recordCompletion(proposal, await time.now().catch(() => undefined)).catch((thrown: unknown) =>
           logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
         )
       }
@@ -261,7 +269,8 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           if (live && status === 'denied') throw approvalDenied(proposal, live.state.decisions)
           if (!live || status !== 'approved' || live.state.until <= at || proposal.epoch !== epoch)
             throw invalidTicket()
-          if (!(await ticketStore.transition(id, live, { ...live.state, status: 'running' }))) throw invalidTicket()
+          const spent = { ...live.state, status: 'running', startedAt: at } as const
+          if (!(await ticketStore.transition(id, live, spent))) throw invalidTicket()
           record(tenant, 'spent', { ticket: id, digest })
           engine.notifyChange(id, 'running')
           return checked.run(call, answers)
@@ -328,14 +337,14 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
   }
 
   /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
-  async function recordCompletion(proposal: Proposal): Promise<void> {
+  async function recordCompletion(proposal: Proposal, ended?: { readonly at: number }): Promise<void> {
     const claim = await claimOf(serverStore, proposal)
     if (claim.state !== 'done') return
     const live = await ticketStore.readState(proposal.id)
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
     const { status } = claim
-    if (await ticketStore.transition(proposal.id, live, { ...live.state, status }))
-      engine.notifyChange(proposal.id, status)
+    const to = { ...live.state, status, ...(ended && { endedAt: ended.at }) }
+    if (await ticketStore.transition(proposal.id, live, to)) engine.notifyChange(proposal.id, status)
   }
 }
 

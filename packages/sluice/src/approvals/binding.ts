@@ -59,6 +59,7 @@ export async function bindingOf(
     approver,
     needed,
     ...(of && { of }),
+    ...(verdict.text !== undefined && { rule: verdict.text }),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import type { Decision, DecisionChannel, Proposal, TicketState, TicketStatus } from './ticket.ts'
+import type { Decision, DecisionChannel, Proposal, TicketState, TicketStatus, TicketView } from './ticket.ts'
 import type { TicketStore, TicketTimes } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
 
@@ -16,14 +16,15 @@ export interface DecideDeps {
 
 const maxNote = 1000
 
+/** `takeBack` takes back the person's own approval, with `approved: false`. */
 export type Decide = (
   id: string,
-  decision: { readonly approved: boolean; readonly note?: string },
+  decision: { readonly approved: boolean; readonly note?: string; readonly takeBack?: boolean },
   by: Decider,
 ) => Promise<Proposal>
 
 export function createDecide({ ticketStore, time, times, record, notifyChange }: DecideDeps): Decide {
-  return async function decide(id, { approved, note }, by) {
+  return async function decide(id, { approved, note, takeBack = false }, by) {
     const proposal = await ticketStore.readProposal(id)
     if (!proposal) throw invalidTicket()
     const { tenant, digest, needed } = proposal
@@ -40,8 +41,9 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
       if (!live || proposal.epoch !== epoch || live.state.until <= at) throw invalidTicket()
       const { state } = live
       const decision: Decision = { by: by.subject, via: by.via, at, approved, ...(note && { note: shortenNote(note) }) }
+      if (takeBack) refuseTakingBack(state, by)
       const withdrawn = state.status === 'approved' && !approved && isCallerOf(proposal, by)
-      if (state.status !== 'pending' && !withdrawn) {
+      if (state.status !== 'pending' && !withdrawn && !takeBack) {
         refuseOtherDecision(state, decision)
         return proposal
       }
@@ -53,7 +55,7 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
       if (!(await ticketStore.transition(id, live, to))) continue
       if (to.status !== 'pending') await ticketStore.removeFromPending(proposal)
       if (to.status === 'approved') await ticketStore.setLastApproved(proposal)
-      record(tenant, 'decided', { ...entry, decisions: to.decisions.length, needed })
+      record(tenant, takeBack ? 'takenBack' : 'decided', { ...entry, decisions: to.decisions.length, needed })
       notifyChange(id, to.status)
       return proposal
     }
@@ -72,11 +74,26 @@ export function createDecide({ ticketStore, time, times, record, notifyChange }:
 const isCallerOf = ({ caller }: Proposal, { via, subject }: Decider): boolean =>
   via === 'protocol' && subject === caller.subject
 
+/**
+ * A person may take back their own approval until the ticket is spent. Both are one swap of the state, so that an
+ * approval is either taken back or spent.
+ */
+export const mayTakeBack = (
+  { status, decisions }: Pick<TicketView, 'status' | 'decisions'>,
+  subject: string,
+): boolean => status === 'approved' && decisions.some(({ by, approved }) => approved && by === subject)
+
+function refuseTakingBack(state: TicketState, { subject }: Decider): void {
+  if (mayTakeBack(state, subject)) return
+  const { status } = state
+  throw new RpcError('conflict', `You cannot take this back: the ticket is ${status}`, { data: { state: status } })
+}
+
 const shortenNote = (note: string): string => note.toWellFormed().slice(0, maxNote).toWellFormed()
 
 /** Accepts the same decision again, because its acknowledgement may have been lost. Refuses any other. */
 function refuseOtherDecision({ status, decisions }: TicketState, { by, approved }: Decision): void {
-  if (decisions.some((made) => made.by === by && made.approved === approved)) return
+  if (decisions.findLast((made) => made.by === by)?.approved === approved) return
   throw new RpcError('conflict', `This ticket is already decided: it is ${status}`, { data: { state: status } })
 }
 

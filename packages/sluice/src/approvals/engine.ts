@@ -16,8 +16,9 @@ import { createGrants } from './grants.ts'
 import { createList, createPendingCount } from './list.ts'
 import type { Rules } from './rules.ts'
 import { createRules } from './rules.ts'
+import { readRunResult } from './run-result.ts'
 import type { ApprovalsOptions, ApprovalsService, TicketChange } from './service.ts'
-import type { Approver, Decision, Proposal, TicketStatus, TicketView } from './ticket.ts'
+import type { Approver, Proposal, TicketStatus, TicketView } from './ticket.ts'
 import type { TicketStore, TicketTimes, VersionedState } from './ticket-store.ts'
 import { createTicketStore } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
@@ -101,7 +102,7 @@ export function createApprovalEngine(
     if (claim.state === 'done') return { status: claim.status, decisions }
     if (claim.state === 'started' && !claim.inDoubt) return { status: 'running', decisions }
     // Whatever became of a claim, it was not spent: the state comes right before the work.
-    if (status === 'approved') return { status: unused, decisions }
+    if (status === 'approved') return { status: unused, decisions, ...(unused === 'approved' && { runUntil: until }) }
     if (claim.state === 'started') return { status: 'in doubt', decisions }
     if (claim.state === 'none') return { status: 'in doubt', decisions }
     return { status: unused === 'running' ? 'approved' : unused, decisions }
@@ -151,7 +152,12 @@ export function createApprovalEngine(
     list: createList(ticketStore, get),
     pending: createPendingCount(ticketStore),
     get,
+    async result(id) {
+      const proposal = await ticketStore.readProposal(id)
+      return proposal && readRunResult(ofServer(proposal.server), proposal, (await ticketStore.readState(id))?.state)
+    },
     decide,
+    takeBack: async (id, by) => viewAfter(await makeDecision(id, { approved: false, takeBack: true }, by)),
     async resolve(id, verdict, by) {
       const proposal = await ticketStore.readProposal(id)
       if (!proposal) throw invalidTicket()
@@ -197,9 +203,6 @@ export function createApprovalEngine(
   }
 }
 
-interface CurrentStatus {
-  readonly status: TicketStatus
-  readonly decisions: readonly Decision[]
-}
+type CurrentStatus = Pick<TicketView, 'status' | 'decisions' | 'runUntil'>
 
 const isTicketChange = (value: unknown): value is TicketChange => isObject(value) && typeof value['id'] === 'string'

@@ -24,6 +24,7 @@ export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant
 export type { MarkedPiece } from './marked-text.ts'
 export { markedPieces, markedText } from './marked-text.ts'
 export type { Hint, Rule, RuleView } from './rules.ts'
+export type { RunResult } from './run-result.ts'
 export type { ApprovalsOptions, ApprovalsService, TicketChange, TicketQuery } from './service.ts'
 export type { HeaderLookup } from './signature.ts'
 export type { Approver, Decision, DecisionChannel, Proposal, TicketStatus, TicketView } from './ticket.ts'
@@ -100,8 +101,10 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
     },
     list: engine.list,
     get: engine.get,
+    result: engine.result,
     pending: engine.pending,
     decide: engine.decide,
+    takeBack: engine.takeBack,
     resolve: engine.resolve,
     acceptsWebhook: engine.acceptsWebhook,
     handleWebhook: engine.handleWebhook,

@@ -46,6 +46,8 @@ export interface RuleVerdict {
   readonly approval: Rule['approval']
   readonly needed: number
   readonly of?: readonly string[]
+  /** The rule that matched, in words. Absent if none did. */
+  readonly text?: string
   /** Tickets are bound to this hash, so that a changed rule needs a new decision. */
   readonly digest: string
 }
@@ -113,7 +115,11 @@ function compileRule(rule: Rule, place: number): CompiledRule {
     if (!hints.has(hint)) throw new TypeError(`${where}: "${hint}" is not an annotation; use ${[...hints].join(', ')}`)
   const [tenants, callers] = [setOf(tenant), setOf(caller)]
   return {
-    verdict: { approval, needed, ...(of && { of: [...of] }), digest: digest(JSON.parse(JSON.stringify(rule))) },
+    verdict: {
+      ...{ approval, needed, text: describeRule(rule) },
+      ...(of && { of: [...of] }),
+      digest: digest(JSON.parse(JSON.stringify(rule))),
+    },
     matchesTool: (target, name) =>
       target.kind === 'tool' &&
       isTool(target.name) &&

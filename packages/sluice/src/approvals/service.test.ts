@@ -103,6 +103,20 @@ test('the same decision by the same person is accepted again; any other is a con
   await expect(approvals.decide(id, { approved: true }, eve)).rejects.toMatchObject({ reason: 'conflict' })
 })
 
+test('an approval is taken back by the person who gave it, until the ticket is spent', async () => {
+  const { approvals, propose } = open()
+  const id = await propose()
+  await expect(approvals.takeBack(id, bob)).rejects.toMatchObject({ reason: 'conflict' })
+  await approvals.decide(id, { approved: true }, bob)
+  await expect(approvals.takeBack(id, eve)).rejects.toMatchObject({ reason: 'conflict' })
+  expect(await approvals.takeBack(id, bob)).toMatchObject({
+    status: 'denied',
+    decisions: [{ approved: true }, { by: 'bob', approved: false }],
+  })
+  await expect(approvals.takeBack(id, bob)).rejects.toMatchObject({ reason: 'conflict' })
+  await expect(approvals.decide(id, { approved: true }, bob)).rejects.toMatchObject({ reason: 'conflict' })
+})
+
 test('accepts one of fifty concurrent decisions', async () => {
   const { approvals, propose, recorded } = open()
   const id = await propose()

@@ -6,6 +6,7 @@
 import type { Decider } from './decide.ts'
 import type { Grants, GrantsOptions } from './grants.ts'
 import type { Rule, RuleView } from './rules.ts'
+import type { RunResult } from './run-result.ts'
 import type { HeaderLookup } from './signature.ts'
 import type { Approver, TicketStatus, TicketView } from './ticket.ts'
 import type { WebhookOptions } from './webhook.ts'
@@ -15,6 +16,8 @@ export interface ApprovalsService {
   /** Undecided ones first, by age, then the rest, newest first. A page at a time: there may be ten thousand. */
   list(query?: TicketQuery): Promise<{ readonly tickets: readonly TicketView[]; readonly next?: string }>
   get(id: string): Promise<TicketView | undefined>
+  /** Returns the answer of a ticket's run. `undefined` before it has ended, and a day after it. */
+  result(id: string): Promise<RunResult | undefined>
   /** How many are undecided, of these tenants or of all. */
   pending(tenants?: readonly string[]): Promise<number>
   /**
@@ -22,6 +25,11 @@ export interface ApprovalsService {
    * ticket for `by` or its time is up, `forbidden` where `by` may not, `conflict` where it is decided.
    */
   decide(id: string, decision: { readonly approved: boolean; readonly note?: string }, by: Decider): Promise<TicketView>
+  /**
+   * Takes back the person's own approval: the ticket is denied. Throws `conflict` if it was spent before, or if this
+   * person did not approve it.
+   */
+  takeBack(id: string, by: Decider): Promise<TicketView>
   /** Somebody found out what became of a ticket in doubt. `did not run`: it may, while its time is not up. */
   resolve(id: string, verdict: 'ran' | 'did not run', by: Decider): Promise<TicketView>
   /** Whether a webhook is configured, so that decisions may come back from its other end. */

@@ -53,6 +53,8 @@ export interface Proposal {
   readonly needed: number
   /** The subjects who may decide. If absent, `approver` alone determines them. */
   readonly of?: readonly string[]
+  /** The operator's rule that decided, in words. Absent if the tool alone asks for an approval. */
+  readonly rule?: string
   readonly createdAt: number
   readonly expiresAt: number
   /** The store's epoch when the ticket was made. After the store is restored from a copy, the ticket is void. */
@@ -90,12 +92,18 @@ export interface TicketState {
   readonly decisions: readonly Decision[]
   /** When the time to decide or run ends, or when a denial expires. Measured in the time of `time.ts`. */
   readonly until: number
+  /** When the work began. */
+  readonly startedAt?: number
+  /** When its result was recorded. Absent if another process found the result later. */
+  readonly endedAt?: number
 }
 
 /** A ticket as the console, the command and the webhook show it. */
 export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
+  /** Until when an approved call may run. Absent in every other status. */
+  readonly runUntil?: number
   /** The last approved call of the same caller to the same tool, so that a person sees what changed. */
   readonly previous?: { readonly id: string; readonly arguments: string; readonly status: TicketStatus }
   /** The page where a person decides. Absent if no console URL is configured. */

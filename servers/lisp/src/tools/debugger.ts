@@ -98,10 +98,8 @@ export function debuggerTools(sessions: App): readonly Tool[] {
       name: 'repl_abort',
       description: 'Abort the work of a thread in the debugger.',
       input: z.object({ thread }),
-      approval: 'always',
-      effect: ({ thread }, { call }) => debuggerEffect(sessionOf(sessions, call.tenant.id).debuggerOf(thread)),
-      approvalArguments,
-      annotations: gatedTool,
+      // It only ends work that was approved before, so it needs no approval.
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       async run({ thread }, { call, signal }) {
         const session = sessionOf(sessions, call.tenant.id)
         const here = session.debuggerOf(thread)

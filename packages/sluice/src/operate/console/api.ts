@@ -24,6 +24,7 @@ export type Operator = FromSchema<ConsoleSchemas['Operator']>
 export type SessionInfo = FromSchema<ConsoleSchemas['Session']>
 export type Ticket = FromSchema<ConsoleSchemas['Ticket']>
 export type TicketSummary = FromSchema<ConsoleSchemas['TicketSummary']>
+export type TicketContext = FromSchema<ConsoleSchemas['TicketContext']>
 export type TicketPage = FromSchema<ConsoleSchemas['TicketPage']>
 export type GrantSummary = FromSchema<ConsoleSchemas['Grant']>
 export type RecentRequest = FromSchema<ConsoleSchemas['Request']>

@@ -1,57 +1,18 @@
-/** Searches, exports and verifies the audit log for operators. */
+/** Exports and verifies the audit log for operators. */
 
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
 import { createPacer } from '../../core/pacer.ts'
-import type { AuditEntry } from '../../observe/chain-read.ts'
-import { readAllAudit, readAudit } from '../../observe/chain-read.ts'
+import { readAllAudit } from '../../observe/chain-read.ts'
 import { verifyAudit } from '../../observe/chain-verify.ts'
-import type { AuditCheckResult, AuditRecord, Operator, RouteInput, RouteOutput } from './api.ts'
+import type { AuditCheckResult, Operator } from './api.ts'
 import type { ConsoleState } from './console-state.ts'
-
-const pageSize = 50
-const searchWindow = 500
-/** The maximum number of records scanned per search. The page can continue from there. */
-const maxScanned = 5_000
 
 /** Throws if the operator may not see the tenant. */
 export function assertTenantVisible({ tenants }: Operator, tenant: string): void {
   if (tenants.length > 0 && !tenants.includes(tenant))
     throw new RpcError('forbidden', 'This tenant is not one of yours')
-}
-
-export async function searchAudit(
-  { store, clock }: ConsoleState,
-  input: RouteInput<'listAudit'>,
-): Promise<RouteOutput<'listAudit'>> {
-  const { tenant, text = '' } = input
-  const needle = text.toLowerCase()
-  const records: AuditRecord[] = []
-  let before = input.before
-  let scanned = 0
-  const pace = createPacer(clock)
-  while (scanned < maxScanned) {
-    const window = await readAudit(store, tenant, { before, limit: needle === '' ? pageSize : searchWindow })
-    for (const entry of window.entries) {
-      if (records.length >= pageSize) return { records, scanned, before: (records.at(-1) as AuditRecord).seq }
-      scanned++
-      if (needle === '' || JSON.stringify(entry.record).toLowerCase().includes(needle)) records.push(toRecord(entry))
-    }
-    before = window.before
-    await pace()
-    if (before === undefined) return { records, scanned }
-    if (records.length >= pageSize) break
-  }
-  return { records, scanned, ...(before !== undefined && { before }) }
-}
-
-function toRecord({ seq, hash, record: { seq: _, at, kind, ...fields } }: AuditEntry): AuditRecord {
-  const shownFields = Object.entries(fields).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  return { seq, hash, at: Number(at ?? 0), kind: String(kind ?? '?'), fields: Object.fromEntries(shownFields) }
 }
 
 export const verifyTenantAudit = ({ audit, store, clock }: ConsoleState, tenant: string): Promise<AuditCheckResult> =>

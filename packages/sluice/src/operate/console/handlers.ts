@@ -1,10 +1,21 @@
 /** The handlers of the API. Their types come from the table, so that an undocumented answer does not compile. */
 
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
-import { assertTenantVisible, searchAudit, verifyTenantAudit } from './audit.ts'
+import { assertTenantVisible, verifyTenantAudit } from './audit.ts'
+import { searchAudit } from './audit-search.ts'
 import type { ConsoleState } from './console-state.ts'
 import { keysOf, revokeKey, tenantsOf } from './tenants.ts'
-import { createGrant, decideTicket, getTicket, listGrants, listTickets, resolveTicket, revokeGrant } from './tickets.ts'
+import { getTicketContext } from './ticket-context.ts'
+import {
+  createGrant,
+  decideTicket,
+  getTicket,
+  listGrants,
+  listTickets,
+  resolveTicket,
+  revokeGrant,
+  takeBackTicket,
+} from './tickets.ts'
 import { serversOf } from './tools.ts'
 
 /** The authenticated operator of a request. */
@@ -32,6 +43,8 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
     listTickets: (input, { operator }) => listTickets(consoleState, operator, input),
     getTicket: ({ id }, { operator }) => getTicket(consoleState, operator, id),
     decideTicket: (input, caller) => decideTicket(consoleState, caller, input),
+    takeBackTicket: ({ id }, caller) => takeBackTicket(consoleState, caller, id),
+    getTicketContext: ({ id }, { operator }) => getTicketContext(consoleState, operator, id),
     resolveTicket: (input, caller) => resolveTicket(consoleState, caller, input),
     createGrant: (input, caller) => createGrant(consoleState, caller, input),
     listGrants: (input, { operator }) => listGrants(consoleState, operator, input),
@@ -53,8 +66,8 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
       return {}
     },
     async listAudit(input, { operator }) {
-      assertTenantVisible(operator, input.tenant)
-      return searchAudit(consoleState, input)
+      if (input.tenant !== undefined) assertTenantVisible(operator, input.tenant)
+      return searchAudit(consoleState, operator, input)
     },
     async verifyAudit({ tenant }, { operator }) {
       assertTenantVisible(operator, tenant)

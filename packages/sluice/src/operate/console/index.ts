@@ -7,11 +7,12 @@ import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Bus } from '../../core/bus.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
+import { bugOf } from '../../core/error.ts'
 import type { Logger } from '../../core/log.ts'
 import { silentLogger } from '../../core/log.ts'
 import type { DefinitionSummary, SlotPlugin } from '../../core/plugin.ts'
 import { noAudit } from '../../core/plugin.ts'
-import type { Store } from '../../core/store.ts'
+import type { Key, Store } from '../../core/store.ts'
 import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Audit } from '../../observe/audit.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
@@ -57,11 +58,17 @@ export interface Console {
   /** Who else may sign in, or use the API. */
   readonly operators: Operators
   listen(options?: ConsoleListenOptions): Promise<ConsoleServing>
-  /** Returns a link that signs in once, within 15 minutes. Call `listen` first. */
+  /**
+   * Returns a link that signs in once, within 15 minutes. Without `listen` it is for the console that listened last on
+   * this store, which may be another process.
+   */
   link(): Promise<string>
   /** The address, `undefined` before `listen`. For the "url" of approvals. */
   readonly url: string | undefined
 }
+
+/** The address of the console that listened last, for a command that prints a link. */
+const addressKey: Key = ['console', 'address']
 
 /** Creates the console. `listen` serves it on its own port. */
 export function createConsole(options: ConsoleOptions): Console {
@@ -116,11 +123,16 @@ export function createConsole(options: ConsoleOptions): Console {
     },
     async listen(options) {
       serving = await listenConsole(deps, options)
+      // Best effort: without it only a link from another process is missing.
+      await store
+        .set(addressKey, serving.url)
+        .catch((thrown: unknown) => logger.warn({ event: 'consoleAddressNotStored', ...bugOf(thrown) }))
       return serving
     },
     async link() {
-      if (!serving) throw new Error('The console does not listen yet')
-      return `${serving.url}#/sign-in/${await sessions.createLink()}`
+      const address = serving?.url ?? (await store.get(addressKey))
+      if (address === undefined) throw new Error('No console has listened on this store yet: start it first')
+      return `${address}#/sign-in/${await sessions.createLink()}`
     },
     get url() {
       return serving?.url

@@ -152,6 +152,7 @@ export function createLiveStats(clock: Clock): LiveStats {
         ...{ server, tenant, caller: callerOf(call), method, outcome, failed, durationMs, transport: via.transport },
         ...(client !== undefined && { client }),
         ...(tool !== '' && { tool }),
+        ...(typeof facts['ticket'] === 'string' && { ticket: facts['ticket'] }),
         ...(facts.reference !== undefined && { reference: facts.reference }),
         ...(message !== undefined && { message }),
       })

@@ -38,6 +38,12 @@ export const routes = {
         server: { type: 'string', maxLength: 256 },
         tenant: { type: 'string', maxLength: 256 },
         tool: { type: 'string', maxLength: 256 },
+        caller: { type: 'string', maxLength: 256 },
+        text: {
+          type: 'string',
+          maxLength: 256,
+          description: 'Only tickets with this text in their arguments, effect or names. Case does not matter.',
+        },
         after: { type: 'string', maxLength: 1024 },
         limit: { type: 'integer', minimum: 1, maximum: 200 },
       },
@@ -71,6 +77,30 @@ export const routes = {
       },
     },
     output: { $ref: 'Ticket' },
+  },
+  takeBackTicket: {
+    method: 'POST',
+    path: '/api/tickets/{id}/take-back',
+    about:
+      'Takes back your own approval. The ticket is then denied. Refused with `conflict` if the call has begun to run.',
+    input: {
+      type: 'object',
+      required: ['id'],
+      properties: { id: { type: 'string', maxLength: 256 } },
+    },
+    output: { $ref: 'Ticket' },
+  },
+  getTicketContext: {
+    method: 'GET',
+    path: '/api/tickets/{id}/context',
+    about:
+      'Returns what the caller of a ticket did in the last ten minutes, according to the audit, and what came of the ticket.',
+    input: {
+      type: 'object',
+      required: ['id'],
+      properties: { id: { type: 'string', maxLength: 256 } },
+    },
+    output: { $ref: 'TicketContext' },
   },
   resolveTicket: {
     method: 'POST',
@@ -201,14 +231,18 @@ export const routes = {
   listAudit: {
     method: 'GET',
     path: '/api/audit',
-    about: 'Lists or searches the audit records of a tenant, newest first.',
+    about:
+      'Lists or searches the audit records of one tenant, or of all tenants that you may see, newest first. With more than 100 tenants, name one.',
     input: {
       type: 'object',
-      required: ['tenant'],
       properties: {
-        tenant: { type: 'string', maxLength: 256 },
+        tenant: { type: 'string', maxLength: 256, description: 'All by default.' },
         text: { type: 'string', maxLength: 256 },
-        before: { type: 'integer', minimum: 1, maximum: 9007199254740991 },
+        before: {
+          type: 'string',
+          maxLength: 8192,
+          description: 'The cursor of the previous page.',
+        },
       },
     },
     output: { $ref: 'AuditPage' },

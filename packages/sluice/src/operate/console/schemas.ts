@@ -55,6 +55,7 @@ export const schemas = {
       'createdAt',
       'expiresAt',
       'mayDecide',
+      'mayTakeBack',
     ],
     properties: {
       id: { type: 'string' },
@@ -89,6 +90,10 @@ export const schemas = {
       approver: { enum: ['owner', 'other', 'client'] },
       needed: { type: 'integer', description: 'The number of different people who must approve.' },
       of: { type: 'array', description: 'Only these people may decide.', items: { type: 'string' } },
+      rule: {
+        type: 'string',
+        description: "The operator's rule that decided, in words. Absent if the tool alone asks for an approval.",
+      },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
       task: {
         type: 'string',
@@ -96,7 +101,10 @@ export const schemas = {
       },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
+      runUntil: { type: 'number', description: 'Until when an approved call may run. Absent in every other status.' },
+      key: { type: 'string', description: 'The id of the API key that made the call. Absent for other credentials.' },
       mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },
+      mayTakeBack: { type: 'boolean', description: 'Whether you approved it and it has not begun to run.' },
       previous: {
         type: 'object',
         description: 'The last approved call of the same tool by the same caller, for comparison.',
@@ -125,6 +133,7 @@ export const schemas = {
       'digest',
       'status',
       'decided',
+      'needed',
       'createdAt',
       'expiresAt',
       'mayDecide',
@@ -144,9 +153,44 @@ export const schemas = {
       digest: { type: 'string' },
       status: { enum: ['pending', 'approved', 'denied', 'expired', 'running', 'done', 'failed', 'in doubt', 'void'] },
       decided: { type: 'integer', description: 'The number of people who have decided so far.' },
+      needed: { type: 'integer', description: 'The number of different people who must approve.' },
+      key: { type: 'string', description: 'The id of the API key that made the call. Absent for other credentials.' },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
       mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },
+    },
+  },
+  TicketContext: {
+    type: 'object',
+    description: 'What surrounds a ticket: other calls of its caller, and the answer of its run.',
+    required: ['calls'],
+    properties: {
+      calls: {
+        type: 'array',
+        description: 'The last calls of the same caller, newest first. Empty without an audit.',
+        items: {
+          type: 'object',
+          required: ['at', 'target', 'outcome'],
+          properties: {
+            at: { type: 'number' },
+            target: { type: 'string' },
+            outcome: { type: 'string' },
+            durationMs: { type: 'number' },
+            ticket: { type: 'string' },
+          },
+        },
+      },
+      result: {
+        type: 'object',
+        description: 'The answer of the run. Kept for a day.',
+        required: ['text', 'isError', 'isWhole'],
+        properties: {
+          text: { type: 'string' },
+          isError: { type: 'boolean' },
+          isWhole: { type: 'boolean', description: 'Whether `text` is the complete answer.' },
+          durationMs: { type: 'number' },
+        },
+      },
     },
   },
   TicketPage: {
@@ -204,6 +248,7 @@ export const schemas = {
       failed: { type: 'boolean' },
       durationMs: { type: 'number' },
       transport: { type: 'string' },
+      ticket: { type: 'string', description: 'The ticket that the call made, waited for or spent.' },
       reference: { type: 'string', description: 'The id of a failure, as the client got it.' },
       message: { type: 'string', description: 'The cause of a failure, without data of the caller.' },
     },
@@ -320,8 +365,9 @@ export const schemas = {
   },
   AuditRecord: {
     type: 'object',
-    required: ['seq', 'at', 'kind', 'hash', 'fields'],
+    required: ['tenant', 'seq', 'at', 'kind', 'hash', 'fields'],
     properties: {
+      tenant: { type: 'string' },
       seq: { type: 'integer' },
       at: { type: 'number' },
       kind: { type: 'string' },
@@ -335,7 +381,7 @@ export const schemas = {
     properties: {
       records: { type: 'array', items: { $ref: 'AuditRecord' } },
       scanned: { type: 'integer', description: 'The number of records searched.' },
-      before: { type: 'integer', description: 'The cursor to continue with; absent at the oldest record.' },
+      before: { type: 'string', description: 'The cursor to continue with; absent at the oldest record.' },
     },
   },
   Verdict: {

@@ -1,7 +1,7 @@
 /** Tickets and grants for one operator. */
 
 import type { Decider } from '../../approvals/decide.ts'
-import { mayDecide } from '../../approvals/decide.ts'
+import { mayDecide, mayTakeBack } from '../../approvals/decide.ts'
 import type { Grant as Granted } from '../../approvals/grants.ts'
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
@@ -18,7 +18,7 @@ export async function listTickets(
   operator: Operator,
   input: RouteInput<'listTickets'>,
 ): Promise<RouteOutput<'listTickets'>> {
-  const { status, server, tenant, tool, limit = pageSize } = input
+  const { status, tenant, tool, limit = pageSize } = input
   const pending = await consoleState.countPending(operator.tenants)
   const approvals = consoleState.approvals
   if (!approvals) return { tickets: [], pending }
@@ -32,20 +32,36 @@ export async function listTickets(
   }
   const tickets: TicketSummary[] = []
   let after = input.after
+  const matches = ticketFilter(input)
   // Tickets of other tenants are filtered out here, so a page may need several reads.
-  for (let rounds = 0; rounds < 5; rounds++) {
+  for (let rounds = 0; rounds < maxRounds; rounds++) {
     const page = await approvals.list({
       ...query,
       limit: limit - tickets.length,
       ...(after !== undefined && { after }),
     })
     for (const view of page.tickets)
-      if (isVisible(view, operator) && (server === undefined || view.server === server))
-        tickets.push(toSummary(view, operator))
+      if (isVisible(view, operator) && matches(view)) tickets.push(toSummary(view, operator))
     after = page.next
     if (after === undefined || tickets.length >= limit) break
   }
   return { tickets, pending, ...(after !== undefined && { next: after }) }
+}
+
+/** The number of reads for one page. A filter that matches few tickets is continued by the next page. */
+const maxRounds = 10
+
+function ticketFilter({ server, caller, text = '' }: RouteInput<'listTickets'>): (view: TicketView) => boolean {
+  const needle = text.trim().toLowerCase()
+  const isFound = (view: TicketView): boolean =>
+    [view.tool, view.title, view.server, view.tenant, view.caller.subject, view.arguments, JSON.stringify(view.effect)]
+      .join('\n')
+      .toLowerCase()
+      .includes(needle)
+  return (view) =>
+    (server === undefined || view.server === server) &&
+    (caller === undefined || view.caller.subject === caller) &&
+    (needle === '' || isFound(view))
 }
 
 export async function getTicket(consoleState: ConsoleState, operator: Operator, id: string): Promise<Ticket> {
@@ -53,7 +69,7 @@ export async function getTicket(consoleState: ConsoleState, operator: Operator, 
 }
 
 /** Reads a ticket. Tickets of tenants that the operator may not see do not exist. */
-async function viewOf(
+export async function viewOf(
   { approvals }: ConsoleState,
   operator: Operator,
   id: string,
@@ -75,6 +91,11 @@ export async function decideTicket(
     throw new RpcError('conflict', 'This ticket differs from the one you were shown: reload it')
   const decision = { approved: input.approved, ...(input.note !== undefined && { note: input.note }) }
   return toTicket(await approvals.decide(view.id, decision, deciderOf(caller)), operator)
+}
+
+export async function takeBackTicket(consoleState: ConsoleState, caller: ConsoleCaller, id: string): Promise<Ticket> {
+  const { approvals, view } = await viewOf(consoleState, caller.operator, id)
+  return toTicket(await approvals.takeBack(view.id, deciderOf(caller)), caller.operator)
 }
 
 export async function resolveTicket(
@@ -165,6 +186,8 @@ function toSummary(view: TicketView, operator: Operator): TicketSummary {
     hints: hintsOf(view.annotations),
     excerpt: excerptOf(text.join(' · '), ticketExcerptChars),
     decided: decisions.length,
+    needed: view.needed,
+    ...keyOf(view),
     mayDecide: canDecide(view, operator),
   }
 }
@@ -183,13 +206,23 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     arguments: view.arguments,
     answers: view.answers,
     ...(view.of && { of: view.of }),
+    ...(view.rule !== undefined && { rule: view.rule }),
     decisions: view.decisions,
     ...(view.task !== undefined && { task: view.task }),
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,
+    ...(view.runUntil !== undefined && { runUntil: view.runUntil }),
+    ...keyOf(view),
     mayDecide: canDecide(view, operator),
+    mayTakeBack: mayTakeBack(view, operator.name) && mayDecide('deny', view, deciderOf({ operator })),
     ...(view.previous && { previous: view.previous }),
   }
+}
+
+/** The id of the API key, which an operator may revoke. Other credentials end elsewhere. */
+function keyOf({ caller }: TicketView): { readonly key?: string } {
+  const [, key] = /^key (\w+)$/.exec(caller.credential) ?? []
+  return key === undefined ? {} : { key }
 }
 
 /** Decides which buttons the page shows. The decision itself is checked again. */
