@@ -22,7 +22,12 @@ async function useEveryFeature(client: Client): Promise<void> {
   })
   expect(answer).toMatchObject({
     isError: false,
-    content: [{ type: 'text' }, { type: 'resource' }, { type: 'image', mimeType: 'image/png' }],
+    content: [
+      { type: 'text' },
+      { type: 'resource' },
+      { type: 'image', mimeType: 'image/png' },
+      { type: 'resource_link', mimeType: 'image/svg+xml' },
+    ],
   })
   expect((await client.readResource({ uri: 'history://requests' })).contents[0]).toMatchObject({
     mimeType: 'application/json',

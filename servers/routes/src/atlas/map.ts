@@ -18,7 +18,7 @@ export interface MapTrip {
 }
 
 /** The geography that a map draws under the route. */
-export interface Ground {
+export interface MapGround {
   topology(detail: '10m' | '50m'): Topology
   readonly lakes: readonly Outline[]
   /** The largest first. */
@@ -33,7 +33,7 @@ const maxTowns = 40
 /** Maps of fewer degrees show the detailed coast. */
 const detailedDegrees = 8
 
-export function drawMap({ routes, places, language, approximate }: MapTrip, ground: Ground): string {
+export function drawMap({ routes, places, language, approximate }: MapTrip, ground: MapGround): string {
   const all = [...routes.flatMap(({ line }) => line), ...places]
   const { project, height, window } = projection(all)
   const lines = routes.map(({ line }) => line.map(project))
@@ -94,7 +94,7 @@ type Projection = (point: Point) => MapPoint
 type Window = Pick<Outline, 'west' | 'south' | 'east' | 'north'>
 
 function groundPaths(
-  { topology, lakes }: Ground,
+  { topology, lakes }: MapGround,
   window: Window,
   project: Projection,
   height: number,
