@@ -3,10 +3,10 @@
  * loading the other commands with it (the client, the console, OAuth) would take longer than the server itself.
  */
 
-type Work<Args extends unknown[]> = (...args: Args) => number | Promise<number>
+type RunCommand<Args extends unknown[]> = (...args: Args) => number | Promise<number>
 
 const lazy =
-  <Args extends unknown[]>(load: () => Promise<Work<Args>>) =>
+  <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) =>
   async (...args: Args): Promise<number> =>
     (await load())(...args)
 
