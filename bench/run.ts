@@ -22,6 +22,7 @@ import { postgres } from './sections/postgres.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { stdio } from './sections/stdio.ts'
+import { tasksSection } from './sections/tasks.ts'
 import { tokens } from './sections/tokens.ts'
 
 const sections: Record<string, () => Promise<Section>> = {
@@ -36,6 +37,7 @@ const sections: Record<string, () => Promise<Section>> = {
   bundle,
   documents,
   tokens,
+  tasks: tasksSection,
   servers,
 }
 

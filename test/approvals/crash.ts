@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { PaymentServer, StoreKind } from '../kit/servers/payments.fixture.ts'
-import { cashier, effectsIn, openPaymentServer, openStore } from '../kit/servers/payments.fixture.ts'
+import { cashier, effectsIn, endLeases, openPaymentServer, openStore } from '../kit/servers/payments.fixture.ts'
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const source = fileURLToPath(new URL('../kit/processes/ticket-life.fixture.ts', import.meta.url))
@@ -93,7 +93,8 @@ export async function takeOver(
   lives: readonly TicketLife[],
 ): Promise<{ readonly lost: readonly string[]; readonly ends: { readonly [end: string]: number } }> {
   const shelf = openStore(store, folder)
-  // Past the deadline of every started run, and long before any ticket expires.
+  await endLeases(shelf)
+  // Long before any ticket expires.
   const clock = { now: () => Date.now() + 60_000, after: () => () => {} }
   const till = openPaymentServer(shelf, { folder, clock })
   const lost: string[] = []

@@ -3,7 +3,7 @@
 import type { Tool } from 'sluice'
 import { memoryStore, RpcError, tool } from 'sluice'
 import { approvalArguments } from 'sluice/approvals'
-import { fakeClock } from 'sluice/testing'
+import { fakeClock, settle } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { createStop } from '../../packages/sluice/src/core/stop.ts'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
@@ -27,6 +27,8 @@ async function inDoubt(): Promise<ApprovalsFixture & { id: string }> {
   crashed.call('pay').catch(expect.unreachable)
   await began.promise
   expect(await crashed.approvals.get(id)).toMatchObject({ status: 'running' })
+  // It ends silently, so its lease runs out.
+  await crashed.server.close()
   await clock.advance(60_000)
   const tools = (ran: unknown[]): Tool[] => [
     pay(async () => {
@@ -61,7 +63,33 @@ test('resolved as run, it is done: its id returns that, and another call needs a
   expect(ran).toEqual([])
 })
 
-test('only an operator of the tenant resolves, outside the protocol, and only tickets in doubt', async () => {
+test('a call that outlives its deadline is running: no operator can let it run a second time', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const store = memoryStore(clock)
+  const work = Promise.withResolvers<string>()
+  const ran: string[] = []
+  const slow = pay(() => {
+    ran.push('paid')
+    return work.promise
+  })
+  const first = await openApprovalsFixture({ runMs: 3_600_000 }, { store, clock, tools: () => [slow] })
+  const other = await openApprovalsFixture({ runMs: 3_600_000 }, { store, clock, tools: () => [slow] })
+  const { request_id: id } = requiredIn(await first.call('pay'))
+  await first.approvals.decide(id, { approved: true }, owner)
+  const late = first.call('pay')
+  await clock.advance(60_000)
+  expect(await late).toMatchObject({ result: { isError: true } })
+  await expect(other.approvals.resolve(id, 'did not run', operator)).rejects.toMatchObject({ reason: 'conflict' })
+  expect(await other.call('pay')).toMatchObject(conflict('in flight'))
+  work.resolve('paid')
+  await settle()
+  expect(await other.call('pay', { approval_request_id: id })).toMatchObject({
+    result: { content: [{ text: 'paid' }] },
+  })
+  expect(ran).toHaveLength(1)
+})
+
+test('only an operator of the tenant finds out, outside the protocol, and only what is in doubt', async () => {
   const { call, approvals, id } = await inDoubt()
   await expect(approvals.resolve(id, 'did not run', owner)).rejects.toMatchObject({ reason: 'forbidden' })
   const agent = { ...operator, via: 'protocol' as const }

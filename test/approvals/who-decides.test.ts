@@ -41,6 +41,8 @@ async function inDoubt(
   for (const each of by) await dead.approvals.decide(id, { approved: true }, each)
   dead.call('pay').catch(expect.unreachable)
   await began.promise
+  // It ends without a word: its lease runs out.
+  await dead.server.close()
   await clock.advance(minute)
   const tools = (ran: unknown[]): Tool[] => [pay(() => String(ran.push('paid')))]
   return { ...(await openApprovalsFixture(options, { store, clock, tools })), id }

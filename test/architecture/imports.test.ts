@@ -16,7 +16,9 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
   approvals: ['core', 'protocol', 'stores', 'approvals'],
-  plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'plugins'],
+  plugins: ['core', 'protocol', 'observe', 'layers', 'operate', 'stores', 'running-calls', 'tasks', 'plugins'],
+  'running-calls': ['core', 'running-calls'],
+  tasks: ['core', 'protocol', 'running-calls', 'tasks'],
   transports: ['core', 'protocol', 'transports'],
   testing: ['core', 'protocol', 'layers', 'plugins', 'stores', 'testing', ''],
   // The transports have the environment of child processes.

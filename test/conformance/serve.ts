@@ -10,12 +10,17 @@ export interface Serving {
   close(): Promise<void>
 }
 
-const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
+const workerOf = (runtime: string): string =>
+  fileURLToPath(new URL(runtime === 'workerd' ? 'worker.workerd.ts' : 'worker.ts', import.meta.url))
 
 export async function startServing(name: string): Promise<Serving> {
   if (name === 'node') return serveHttp(createFixture(), { port: 0 })
   const runtime = runtimes.find((known) => name === known || name === `${known}-object`)
   if (!runtime) throw new Error(`--runtime: use one of node, ${runtimes.join(', ')}`)
-  const { url, close } = await startRuntime(runtime, worker, name.endsWith('-object') ? { object: 'Everything' } : {})
+  const { url, close } = await startRuntime(
+    runtime,
+    workerOf(runtime),
+    name.endsWith('-object') ? { object: 'Everything' } : {},
+  )
   return { url: `${url}/mcp`, close }
 }

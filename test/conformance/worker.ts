@@ -1,6 +1,8 @@
 /** The fixture on the edge: in any isolate, or on workerd in one Durable Object. */
 
+import type { FetchHandler } from 'sluice/fetch'
 import { sessions, toFetch } from 'sluice/fetch'
+import type { TasksOptions } from 'sluice/plugins'
 import { createFixture } from './server.fixture.ts'
 
 interface Env {
@@ -10,14 +12,25 @@ interface Env {
     get(id: unknown): { fetch(request: Request): Promise<Response> }
   }
 }
-
-const handler = toFetch(createFixture(), { sessions: sessions() })
-
-export class Everything {
-  readonly fetch = toFetch(createFixture(), { sessions: sessions() })
+interface Context {
+  waitUntil?(work: Promise<unknown>): void
+}
+interface Worker {
+  readonly handler: { fetch(request: Request, env?: Env, context?: Context): Promise<Response> }
+  readonly Everything: new () => { readonly fetch: FetchHandler }
 }
 
-export default {
-  fetch: (request: Request, env?: Env, context?: { waitUntil?(work: Promise<unknown>): void }): Promise<Response> =>
-    env?.ONE ? env.ONE.get(env.ONE.idFromName('one')).fetch(request) : handler(request, env, context),
+export function toWorker(options: TasksOptions = {}): Worker {
+  const serve = toFetch(createFixture(options), { sessions: sessions() })
+  return {
+    handler: {
+      fetch: (request, env, context) =>
+        env?.ONE ? env.ONE.get(env.ONE.idFromName('one')).fetch(request) : serve(request, env, context),
+    },
+    Everything: class {
+      readonly fetch = toFetch(createFixture(options), { sessions: sessions() })
+    },
+  }
 }
+
+export default toWorker().handler

@@ -35,6 +35,16 @@ const decision = (
   owner.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
 
 describe('a ticket', () => {
+  test('says that a task waits for it', async () => {
+    const created = await fixture.callAsTask(agent, 'refund', { order: 'T-1' })
+    const { taskId } = created['result'] as { taskId: string }
+    expect(taskId).toEqual(expect.any(String))
+    const found = (await pendingOf()).find((ticket) => String(ticket['excerpt']).includes('"T-1"'))
+    const { body } = await owner.get(`api/tickets/${found?.['id']}`)
+    expect(body).toMatchObject({ status: 'pending', task: taskId })
+    await decision(body, false)
+  })
+
   test('shows the caller and the complete request, and runs once it is approved', async () => {
     const ticket = await asked('A-1')
     expect(ticket).toMatchObject({
@@ -192,7 +202,7 @@ describe('a ticket', () => {
     await person.post(`${at}/decision`, { approved: true, digest: ticket?.digest })
     own.call(caller, 'refund', { order: 'X' }).catch(expect.unreachable)
     await expect.poll(async () => (await person.get(at)).body['status'], { timeout: 20_000 }).toBe('running')
-    own.clock.advance(5 * 60_000)
+    own.endLease()
     expect((await person.get(at)).body['status']).toBe('in doubt')
     expect((await person.post(`${at}/resolution`, { verdict: 'ran' })).status).toBe(200)
     expect((await person.get(at)).body['status']).not.toBe('in doubt')

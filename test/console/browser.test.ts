@@ -288,7 +288,7 @@ describe('in doubt', { timeout: 3 * slowTest }, () => {
     const statuses = async (): Promise<readonly string[]> =>
       (await own.approvals.list()).tickets.map(({ status }) => status)
     await expect.poll(statuses, { timeout: slowTest }).toEqual(['running', 'running'])
-    own.clock.advance(5 * 60_000)
+    own.endLease()
 
     await page.getByRole('button', { name: 'Decided' }).click()
     const inDoubt = (order: string): Locator => page.locator('.ticket-list a', { hasText: order }).getByText('in doubt')

@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { RedisOptions, RedisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { checkRedisDurability, redisBus, redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
+import { freePort } from '../kit/processes/programs.ts'
 import type { RedisServer } from '../kit/processes/redis.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 import { startRedisPair } from '../kit/processes/redis-pair.ts'
@@ -143,7 +144,9 @@ test('a full Redis refuses writes completely, and still reads and deletes', asyn
 })
 
 test('a replica, a cluster without slots: refused with storeUnavailable', async () => {
-  const [store, cluster] = [open(), await startRedis(['--cluster-enabled', 'yes'])]
+  // By default a cluster also takes the port 10 000 above its own, which may not exist.
+  const clusterPort = ['--cluster-port', String(await freePort())]
+  const [store, cluster] = [open(), await startRedis(['--cluster-enabled', 'yes', ...clusterPort])]
   closing.push(() => cluster.stop())
   await expect(open({ url: cluster.url }).set(['a'], '1')).rejects.toMatchObject({
     ...unavailable,

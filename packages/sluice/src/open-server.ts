@@ -25,7 +25,7 @@ export interface OpenedServer {
   readonly definition: ServerDefinition
   /** The server's own layers, at the place of `Runtime.layers`. */
   readonly layers?: readonly Layer[]
-  /** The largest message it is meant for; transports refuse larger ones. Their own limit unless said. */
+  /** Maximum size of a message; transports refuse larger ones. The transport's limit by default. */
   readonly maxMessageBytes?: number
   /** It asks nothing of earlier clients and announces what may be missed: their requests are served without a session too. */
   readonly stateless?: boolean

@@ -41,7 +41,7 @@ test('a server whose tool asks does not start without ask, and the message says 
   expect(() => createServer({ ...info, tools: [asking] }, { use: [elicitation()] })).not.toThrow()
 })
 
-test('a key that nobody would remember is refused, and nothing runs', async () => {
+test('a key is refused without idempotency, and nothing runs', async () => {
   const run = vi.fn(() => 'paid')
   const tools = [tool({ name: 'pay', description: 'Pays', run })]
   const keyed = callOf('pay', { 'dev.sluice/idempotencyKey': '0123456789abcdef-0123' })
@@ -55,7 +55,7 @@ test('a key that nobody would remember is refused, and nothing runs', async () =
   expect(run).toHaveBeenCalledTimes(1)
 })
 
-test('a tool that needs an approval is refused where nobody can give one', async () => {
+test('a tool that needs an approval is refused without approvals', async () => {
   const run = vi.fn(() => 'gone')
   const server = createServer({
     ...info,

@@ -90,7 +90,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     if (!slots.elicitation) assertNoQuestions(from)
     assertAccepted(from, exposed)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
-    return compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
+    const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
+    return slots.tasks?.extendRegistry?.(made) ?? made
   }
   let current = definition
   let registry = compiled(definition)
@@ -105,21 +106,25 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   gauge('sluice_listeners', 'Listeners.', () => hub.listenerCount)
 
   const observers = withoutUndefined(all.map(({ observer }) => observer))
+  const observe = observeLayer(observers, clock, newErrorId)
+  const authorize = authorizeLayer((call) => registry.refusal(call))
   /** From the outside in. `rateLimit` stands before `authorize`, so that guessed names reach the limiter too. */
   const layers: readonly (Layer | undefined)[] = [
     slots.tracing?.layer,
-    observeLayer(observers, clock, newErrorId),
+    observe,
     slots.authenticate?.layer,
     resolveTarget,
     slots.tenants?.layer,
     slots.rateLimit?.layer,
-    authorizeLayer((call) => registry.refusal(call)),
+    authorize,
     timeoutLayer(clock, stragglers, running),
+    slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
     slots.concurrency?.layer,
     validateLayer,
     ...custom.map(({ layer }) => layer),
     slots.elicitation?.layer,
     slots.approvals?.layer ?? refuseWithoutApprovals,
+    slots.tasks?.startLayer,
     slots.audit?.layer,
     slots.idempotency?.layer ?? refuseIdempotencyKeys,
   ]

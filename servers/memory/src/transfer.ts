@@ -94,6 +94,7 @@ export async function importLines(
   workspace: Workspace,
   lines: AsyncIterable<string> | Iterable<string>,
   now: () => number,
+  report: (lines: number) => void = () => {},
 ): Promise<ImportResult> {
   const imported: ImportResult = { memories: 0, relations: 0, duplicates: 0, rejected: [] }
   let waiting: NewMemory[] = []
@@ -107,7 +108,10 @@ export async function importLines(
   for await (const line of lines) {
     number++
     // Also pauses before the first line, because the turn that parsed the message was already long.
-    if ((number - 1) % pageRows === 0) await new Promise((resolve) => setImmediate(resolve))
+    if ((number - 1) % pageRows === 0) {
+      report(number - 1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     if (line.trim() === '') continue
     const parsed = await parseLine(line, now)
     if (typeof parsed === 'string') imported.rejected.push(`line ${number}: ${parsed}`)

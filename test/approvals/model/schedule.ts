@@ -117,6 +117,8 @@ export async function play(world: ModelWorld, steps: readonly Step[]): Promise<v
   async function restart(index: number): Promise<void> {
     await processes[index]?.close()
     processes[index] = startProcess(world)
+    // A process that ends in an orderly way writes what waits in the background.
+    for (const key of keys) states[key] = distinct((states[key] ?? []).flatMap(afterWaiting))
   }
 
   /** Returns the possible states afterwards; none if the real code did what no state allows. */

@@ -11,6 +11,7 @@ import { fakeClock } from 'sluice/testing'
 import { prefixed } from '../../../packages/sluice/src/core/store.ts'
 import { startPostgres } from '../../kit/processes/postgres.ts'
 import { startRedis } from '../../kit/processes/redis.ts'
+import { expiringBy } from '../../kit/servers/expiring-store.ts'
 import type { ModelWorld } from './world.ts'
 
 const start = 1_700_000_000_000
@@ -40,8 +41,10 @@ export async function startRedisWorlds(): Promise<{ readonly inRedis: InWorld; s
   const store = redisStore({ url: redis.url })
   let worlds = 0
   return {
-    inRedis: (work) =>
-      work({ clock: fakeClock(start), store: prefixed(store, [`world ${++worlds}`]), effect: 1, ran: [] }),
+    inRedis(work) {
+      const clock = fakeClock(start)
+      return work({ clock, store: expiringBy(clock, prefixed(store, [`world ${++worlds}`])), effect: 1, ran: [] })
+    },
     async stop() {
       await store.close()
       await redis.stop()

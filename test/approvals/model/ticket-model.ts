@@ -5,8 +5,9 @@
 
 export const decideMs = 600_000
 export const runMs = 600_000
-/** The deadline of a run; after it a claim without a result is in doubt. */
 export const timeoutMs = 30_000
+/** How long a process that died counts as alive: 20 s after its last sign of life, which was less than 5 s ago. */
+const leases: readonly number[] = [20_000, 19_000, 18_000, 17_000, 16_000]
 
 export interface Ticket {
   readonly is: 'pending' | 'approved' | 'denied' | 'running'
@@ -66,10 +67,11 @@ export function afterBrokenCall(state: State, now: Moment, ran: boolean): readon
   const [seen, done] = afterCall(state, now)
   if (seen !== 'ran') return ran ? [] : [state, done]
   if ((covers(state, now) && !isSpendable(state, now)) || !ticket) return [state]
-  const claim = now.wall + timeoutMs
-  const began = put(state, { ...ticket, is: 'running', claim })
-  if (ran) return [without(state), began]
-  return [state, put(state, unclaimed(ticket)), put(state, { ...ticket, claim }), began, without(state)]
+  const claims = leases.map((leaseMs) => now.wall + leaseMs)
+  const began = claims.map((claim) => put(state, { ...ticket, is: 'running', claim }))
+  if (ran) return [without(state), ...began]
+  const claimed = claims.map((claim) => put(state, { ...ticket, claim }))
+  return [state, put(state, unclaimed(ticket)), ...claimed, ...began, without(state)]
 }
 
 /** Decided by a person; the ticket was shown as pending. */
@@ -110,11 +112,13 @@ export function afterRevocation(state: State, until: number): State {
   return { ...state, grants: state.grants.filter((_, at) => at !== index) }
 }
 
-/** A claim whose write failed is released in the background, some time later. */
-export const afterWaiting = (state: State): readonly State[] =>
-  state.ticket?.is === 'approved' && state.ticket.claim !== undefined
-    ? [state, put(state, unclaimed(state.ticket))]
-    : [state]
+/** In the background, some time later, a claim whose write failed is released, and an outcome is written. */
+export function afterWaiting(state: State): readonly State[] {
+  const { ticket } = state
+  if (ticket?.claim === undefined) return [state]
+  if (ticket.is === 'running') return [state, without(state)]
+  return ticket.is === 'approved' ? [state, put(state, unclaimed(ticket))] : [state]
+}
 
 /** As approvals show it; `undefined` if nothing waits for a person. */
 export function viewOf({ ticket }: State, now: Moment): 'pending' | 'approved' | 'running' | 'in doubt' | undefined {

@@ -52,7 +52,8 @@ type Starter = (entry: string, folder: string, options: StartOptions) => Promise
 const starters: { readonly [name in RuntimeName]: Starter } = {
   async workerd(entry, folder, options) {
     const outfile = join(folder, 'worker.js')
-    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'neutral', logLevel: 'error' })
+    const how = { bundle: true, format: 'esm', platform: 'neutral', logLevel: 'error' } as const
+    await build({ ...how, entryPoints: [entry], outfile, external: ['cloudflare:*'] })
     await writeFile(join(folder, 'config.capnp'), configOf(options))
     return run('workerd', ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {})
   },

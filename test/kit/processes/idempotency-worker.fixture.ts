@@ -30,7 +30,10 @@ async function elsewhere(key: string): Promise<void> {
 const url = process.env['STORE_URL'] ?? ''
 // A schema for each directory: what other rounds left is not read.
 const schema = `s${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
-const files: Store = url ? postgresStore({ url, schema, deadlineMs: 20_000 }) : sqliteStore(join(directory, 'store.db'))
+const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
+const files: Store = url
+  ? postgresStore({ url, schema, deadlineMs: 20_000 })
+  : sqliteStore(join(directory, 'store.db'), { clock })
 let swaps = 0
 const store: Store = {
   ...files,
@@ -65,7 +68,6 @@ const work: Handler = async ({ meta }) => {
   return { content: [{ type: 'text', text: `by ${process.pid}` }] }
 }
 
-const clock = { now: () => Date.now() + Number(ahead), after: () => () => {} }
 const serve = pipeline(
   [idempotencyLayer(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
   work,

@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url'
 const manifests = join(import.meta.dirname, '../npm')
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sluice-tests')
 
-const folders = ['langchain', 'mcp-servers', 'runtimes'] as const
+const folders = ['ext-tasks', 'langchain', 'mcp-servers', 'runtimes'] as const
 export type Folder = (typeof folders)[number]
 
 const files = ['package.json', 'package-lock.json']
@@ -55,8 +55,10 @@ export function installFolders(): void {
   }
 }
 
-/** Imports a package of a folder. The caller states the type. */
+/** Imports a package of a folder, or a file of one by its path. The caller states the type. */
 export async function importFrom<T>(name: Folder, specifier: string): Promise<T> {
+  if (specifier.startsWith('./'))
+    return (await import(pathToFileURL(join(installFolder(name), 'node_modules', specifier)).href)) as T
   const { resolve } = createRequire(join(installFolder(name), 'package.json'))
   return (await import(pathToFileURL(resolve(specifier)).href)) as T
 }

@@ -9,7 +9,7 @@ import { createAudit } from 'sluice/audit'
 import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
-import { elicitation, idempotency } from 'sluice/plugins'
+import { elicitation, idempotency, tasks } from 'sluice/plugins'
 import * as z from 'zod'
 
 /** Real time that a test can advance. */
@@ -98,10 +98,14 @@ export interface ConsoleFixture {
   readonly serving: ConsoleServing
   readonly server: Server
   readonly approvals: Approvals
+  /** As if the process had ended: its lease runs out, and is not renewed. */
+  endLease(): void
   /** The secret of a new caller's key. */
   createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
   /** Calls a tool with such a key; returns the result or the error. */
   call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
+  /** The same by a client that knows tasks. */
+  callAsTask(secret: string, name: string, args: object): Promise<Record<string, unknown>>
   close(): Promise<void>
 }
 
@@ -123,7 +127,13 @@ export async function openConsoleFixture({
   ...options
 }: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
   const clock = adjustableClock()
-  const store = memoryStore(clock)
+  const memory = memoryStore(clock)
+  let hasLeases = true
+  const isLease = ([, , area]: readonly string[]): boolean => area === 'process'
+  const store: Store = {
+    ...memory,
+    set: async (key, value, ttlMs) => (hasLeases || !isLease(key) ? memory.set(key, value, ttlMs) : undefined),
+  }
   const keys = apiKeys(store, { clock })
   const audit = createAudit({ store, clock })
   const approvals = createApprovals({
@@ -148,6 +158,7 @@ export async function openConsoleFixture({
         tenants({ claim: 'tenants' }),
         rateLimit({ burst: 100_000, perSecond: 100_000 }),
         concurrency(),
+        tasks(),
         consoleApp.watch,
       ],
     })
@@ -161,32 +172,46 @@ export async function openConsoleFixture({
       const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
       return secret
     },
-    async call(secret, name, args, client = 'test', on = '') {
-      const message = {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: {
-          name,
-          arguments: args,
-          _meta: {
-            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities': {},
-            'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
-          },
-        },
-      }
-      const header = (wanted: string): string | undefined =>
-        wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
-      const answer = await (others.get(on) ?? server).handle(message, {
-        via: { transport: 'memory', peer: 'test', header },
-      })
-      return { ...answer }
+    endLease() {
+      hasLeases = false
+      clock.advance(60_000)
     },
+    call: (secret, name, args, client = 'test', on = '') => call(secret, name, args, {}, client, on),
+    callAsTask: (secret, name, args) =>
+      call(secret, name, args, { extensions: { 'io.modelcontextprotocol/tasks': {} } }, 'test', ''),
     async close() {
       await serving.close()
       for (const each of [server, ...others.values()]) await each.close()
     },
+  }
+  async function call(
+    secret: string,
+    name: string,
+    args: object,
+    capabilities: object,
+    client: string,
+    on: string,
+  ): Promise<Record<string, unknown>> {
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name,
+        arguments: args,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+          'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
+        },
+      },
+    }
+    const header = (wanted: string): string | undefined =>
+      wanted.toLowerCase() === 'authorization' ? `Bearer ${secret}` : undefined
+    const answer = await (others.get(on) ?? server).handle(message, {
+      via: { transport: 'memory', peer: 'test', header },
+    })
+    return { ...answer }
   }
 }
 

@@ -12,7 +12,7 @@ import type { Console } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
-import { customLayer, idempotency, log, metrics } from 'sluice/plugins'
+import { customLayer, idempotency, log, metrics, tasks } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
 import { CommandError } from '../output.ts'
 import { omitUndefined } from './omit-undefined.ts'
@@ -58,6 +58,7 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   const plugins: PluginList = [
     log(logger),
     idempotency(omitUndefined(config.idempotency)),
+    tasks(),
     approvals,
     audit,
     known && config.tenants && tenants(tenantsOf(config.tenants, env)),

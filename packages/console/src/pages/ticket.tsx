@@ -145,6 +145,12 @@ function Facts({ ticket }: { readonly ticket: Ticket }): JSX.Element {
           <Expiry at={ticket.expiresAt} />
         </Fact>
       )}
+      {ticket.task !== undefined && (
+        <Fact name="Task">
+          {ticket.status === 'pending' ? 'Waits for this decision: ' : ''}
+          <code>{ticket.task}</code>
+        </Fact>
+      )}
       {ticket.needed > 1 && <Fact name="Approvals">{missingPeople(ticket)}</Fact>}
       <Fact name="Needs an approval because">
         {ticket.rule === undefined ? 'the tool asks for it' : <Visible text={`of the rule: ${ticket.rule}`} />}

@@ -110,7 +110,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const grant = draft.needed === 1 && (await grants.findCovering(draft, args))
       // An approval of exactly this call is spent first. Otherwise it would still be open when the grant is revoked.
       if (grant && !(await hasApproval(draft))) return runGranted(call, draft, grant)
-      const named = ticket ?? (await ticketInState(call, seal))
+      const named = ticket ?? call.task?.ticket ?? (await ticketInState(call, seal))
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await ticketStore.findByBinding(draft))
         const outcome = id === undefined ? 'new' : await useTicket(call, id, current, named !== undefined)
@@ -118,7 +118,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         if (outcome !== 'new') return outcome
         if (grant) return runGranted(call, draft, grant)
         if (named !== undefined) throw invalidTicket()
-        const proposal = await propose(draft, id)
+        const proposal = await propose(draft, id, call.task?.id)
         if (!proposal) continue
         call.facts['ticket'] = proposal.id
         return { answer: await replyApprovalRequired(call, proposal, current) }
@@ -208,14 +208,14 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       live: VersionedState,
       named: boolean,
     ): Promise<TicketOutcome | undefined> {
-      const claim = await claimOf(serverStore, proposal, clock)
+      const claim = await claimOf(serverStore, proposal)
       if (claim.state === 'started') {
         if (!claim.inDoubt) return { answer: await run(call, proposal) }
         if (live.state.status !== 'approved') return { answer: replay(call, claim.settled) }
         // The claiming process died before it spent the ticket. Spending comes right before the work, so nothing ran.
         const { id, tenant, caller } = proposal
         const name = { ticket: id }
-        await resolveInDoubt(serverStore, clock, { tenant, subject: caller.subject, name }, 'did not run')
+        await resolveInDoubt(serverStore, { tenant, subject: caller.subject, name }, 'did not run')
         return 'again'
       }
       if (claim.state === 'done') {
@@ -278,7 +278,11 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       }
     }
 
-    async function propose(draft: TicketDraft, from: string | undefined): Promise<Proposal | undefined> {
+    async function propose(
+      draft: TicketDraft,
+      from: string | undefined,
+      task: string | undefined,
+    ): Promise<Proposal | undefined> {
       const id = crypto.randomUUID()
       const { tenant, caller } = draft
       const slot = await ticketStore.takeSlot(tenant, caller.subject, id, engine.maxPending)
@@ -293,6 +297,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         ...draft,
         id,
         slot,
+        ...(task !== undefined && { task }),
         createdAt: at,
         expiresAt: at + engine.times.decideMs,
         epoch,
@@ -310,6 +315,13 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     /** Answers that an approval is required, after it has waited `waitMs` for a quick decision. */
     async function replyApprovalRequired(call: Call, proposal: Proposal, current: CurrentDraft): Promise<Answer> {
       const { id } = proposal
+      // A client that asks its own human needs the ticket's id, which a task does not name.
+      if (call.task && proposal.approver !== 'client') {
+        call.facts['approval'] = 'required'
+        const decideMs = Math.max(0, proposal.expiresAt - (await time.now()).at)
+        const ticket = { id, url: engine.urlOf(id), decideMs, runMs: engine.times.runMs }
+        return call.task.approvalRequired(ticket, call.answers)
+      }
       if (waitMs > 0) {
         await waitForDecision(call, id, { approvals: engine, clock, waitMs })
         if (call.stop.reason) throw call.stop.reason
@@ -326,7 +338,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
 
   /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
   async function recordCompletion(proposal: Proposal, ended?: { readonly at: number }): Promise<void> {
-    const claim = await claimOf(serverStore, proposal, clock)
+    const claim = await claimOf(serverStore, proposal)
     if (claim.state !== 'done') return
     const live = await ticketStore.readState(proposal.id)
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return

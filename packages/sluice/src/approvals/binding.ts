@@ -11,7 +11,7 @@ import type { RuleVerdict } from './rules.ts'
 import type { Approver, Proposal } from './ticket.ts'
 
 /** The fields of a proposal that follow from the call. The same call gives the same draft in every process. */
-export type TicketDraft = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'epoch' | 'slot' | 'previous'>
+export type TicketDraft = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'epoch' | 'slot' | 'previous' | 'task'>
 
 export interface BindingContext {
   readonly server: string

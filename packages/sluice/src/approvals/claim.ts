@@ -1,8 +1,7 @@
 /** Reads what became of a spent ticket from the record that the idempotency layer keeps. */
 
-import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/idempotency-record.ts'
-import { outcomeOfRecord, parseIdempotencyRecord, recordKey } from '../core/idempotency-record.ts'
+import { isStillRunning, outcomeOfRecord, parseIdempotencyRecord, recordKey } from '../core/idempotency-record.ts'
 import type { Store } from '../core/store.ts'
 import type { Proposal } from './ticket.ts'
 
@@ -18,14 +17,14 @@ export type TicketClaim =
 export async function claimOf(
   serverStore: Store,
   { id, tenant, caller }: Pick<Proposal, 'id' | 'tenant' | 'caller'>,
-  clock: Clock,
 ): Promise<TicketClaim> {
   const text = await serverStore.get(recordKey(tenant, caller.subject, { ticket: id }))
   const record = text === undefined ? undefined : parseIdempotencyRecord(text)
   if (!record) return { state: 'none' }
   if (record.state === 'free') return { state: 'free' }
-  const settled = outcomeOfRecord(record, record, clock.now())
-  if (record.state === 'started') return { state: 'started', inDoubt: record.until <= clock.now(), settled }
+  const isRunning = await isStillRunning(serverStore, record)
+  const settled = outcomeOfRecord(record, record, isRunning)
+  if (record.state === 'started') return { state: 'started', inDoubt: !isRunning, settled }
   const failed = record.failure !== undefined || record.answer?.isError === true
   const status = record.failure?.reason === 'approvalVoid' ? 'void' : failed ? 'failed' : 'done'
   return { state: 'done', status, settled }

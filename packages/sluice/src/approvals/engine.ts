@@ -44,13 +44,13 @@ export interface ApprovalEngine extends ApprovalsService {
   readonly maxPending: number
   readonly times: TicketTimes
   urlOf(id: string): string | undefined
-  /** Tells whoever watches. */
+  /** Notifies the watchers. */
   notifyChange(id: string, status: TicketStatus): void
-  /** What it acts on changed: nobody decides or runs it any more. False if its state is no longer `from`. */
+  /** Voids a ticket whose subject changed. Returns false if its state is no longer `from`. */
   voidTicket(proposal: Proposal, from: VersionedState): Promise<boolean>
-  /** Sees to it that people hear of a new ticket, also if this process dies now. */
+  /** Announces a new ticket to people, also if this process ends now. */
   announce(proposal: Proposal): Promise<void>
-  /** Rejects where the store is not fit for tickets: what it forgets could be spent again, or was approved for nothing. */
+  /** Rejects if the store is not durable enough for tickets. A forgotten ticket could be spent again. */
   ready(): Promise<void>
   close(): void
 }
@@ -98,7 +98,7 @@ export function createApprovalEngine(
       return { status: unused, decisions }
     }
     if (status !== 'approved' && status !== 'running') return { status, decisions }
-    const claim = await claimOf(ofServer(proposal.server), proposal, clock)
+    const claim = await claimOf(ofServer(proposal.server), proposal)
     if (claim.state === 'done') return { status: claim.status, decisions }
     if (claim.state === 'started' && !claim.inDoubt) return { status: 'running', decisions }
     // Whatever became of a claim, it was not spent: the state comes right before the work.
@@ -136,7 +136,7 @@ export function createApprovalEngine(
   async function resolveClaim(proposal: Proposal, verdict: 'ran' | 'did not run'): Promise<void> {
     const { id, tenant, caller, server } = proposal
     const name = { ticket: id }
-    const found = await resolveInDoubt(ofServer(server), clock, { tenant, subject: caller.subject, name }, verdict)
+    const found = await resolveInDoubt(ofServer(server), { tenant, subject: caller.subject, name }, verdict)
     if (found === 'resolved') return
     const state = (await statusOf(proposal))?.status
     // The record of the run is gone, so the ticket alone says that it was begun.

@@ -15,6 +15,7 @@ import { approvalLayer } from './approval-layer.ts'
 import { createApprovalEngine } from './engine.ts'
 import { respond } from './respond.ts'
 import type { ApprovalsOptions, ApprovalsService } from './service.ts'
+import { ticketsOf } from './task-tickets.ts'
 
 export { approvalArguments } from './arguments.ts'
 export type { Decider } from './decide.ts'
@@ -85,6 +86,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
           waitMs: options.waitMs ?? 0,
         }),
         methods: [respond(engine)],
+        tickets: ticketsOf(engine),
         accepts(definition, { exposed, authenticated }) {
           const { tools = [] } = definition
           const gated = exposed && !authenticated && tools.find((tool) => engine.policy.mayNeedApproval(tool, name))

@@ -68,7 +68,7 @@ export interface ApprovalsOptions {
   readonly approver?: Approver
   /** Where the console is: a ticket's page is `<url>/approvals/<id>`. A function where it is known only later. */
   readonly url?: string | (() => string | undefined)
-  /** Allows grants, up to this long. Off unless said: each is a standing permission. */
+  /** Allows grants, up to this long. Off by default, because each is a standing permission. */
   readonly grants?: GrantsOptions
   /** How long a person has to decide, and how long a denial holds: ten minutes. */
   readonly decideMs?: number
@@ -78,7 +78,7 @@ export interface ApprovalsOptions {
   readonly keepMs?: number
   /** Tells another program of new tickets, and takes decisions from it. */
   readonly webhook?: WebhookOptions
-  /** Undecided tickets of one caller; more are refused, so that nobody can bury a request among others: 20. */
+  /** Pending tickets of one caller: 20 by default. More are refused, because a request could hide among them. */
   readonly maxPending?: number
   /**
    * How long a call waits for a quick decision before it is answered with `approvalRequired`: not at all by default. It

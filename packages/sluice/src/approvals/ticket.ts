@@ -61,6 +61,8 @@ export interface Proposal {
   readonly epoch: string
   /** The id of the last approved ticket of the same caller and tool. */
   readonly previous?: string
+  /** The task that waits for this ticket. */
+  readonly task?: string
   /** The caller's slot for pending tickets that this ticket holds. */
   readonly slot: string
 }

@@ -16,7 +16,7 @@ import { delay } from './subscriptions.ts'
 /** The id of the extension, as capabilities name it. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-export interface TaskDeps {
+export interface TaskRequester {
   ask(method: string, params: Params): Promise<Params>
   /** As `ask`, but not ended by the caller's signal: the cancellation of a task goes out after it. */
   askAnyway(method: string, params: Params): Promise<Params>
@@ -44,7 +44,7 @@ export function taskOf(result: Params): { readonly task: Params; readonly legacy
 }
 
 /** Follows a task to its end and returns the result of the request that began it. */
-export async function awaitTask(created: Params, legacy: boolean, deps: TaskDeps): Promise<Params> {
+export async function awaitTask(created: Params, legacy: boolean, deps: TaskRequester): Promise<Params> {
   const taskId = String(created['taskId'])
   try {
     return await (legacy ? followLegacy(created, taskId, deps) : follow(created, taskId, deps))
@@ -55,7 +55,7 @@ export async function awaitTask(created: Params, legacy: boolean, deps: TaskDeps
   }
 }
 
-async function follow(created: Params, taskId: string, deps: TaskDeps): Promise<Params> {
+async function follow(created: Params, taskId: string, deps: TaskRequester): Promise<Params> {
   const answered = new Set<string>()
   for (let task = created; ; task = await current(taskId, deps)) {
     deps.onStatus?.(task)
@@ -70,14 +70,14 @@ async function follow(created: Params, taskId: string, deps: TaskDeps): Promise<
   }
 }
 
-async function current(taskId: string, { ask }: TaskDeps): Promise<Params> {
+async function current(taskId: string, { ask }: TaskRequester): Promise<Params> {
   const task = await ask('tasks/get', { taskId })
   if (task['taskId'] !== taskId) throw new ClientError('protocol', 'The server answered with another task')
   return task
 }
 
 /** A key stays open until the server has seen its answer, so each is answered once. */
-async function answerOpen(task: Params, taskId: string, answered: Set<string>, deps: TaskDeps): Promise<void> {
+async function answerOpen(task: Params, taskId: string, answered: Set<string>, deps: TaskRequester): Promise<void> {
   const requests = isObject(task['inputRequests']) ? task['inputRequests'] : {}
   const inputResponses: Record<string, Params> = {}
   for (const [key, question] of Object.entries(requests)) {
@@ -89,7 +89,7 @@ async function answerOpen(task: Params, taskId: string, answered: Set<string>, d
 }
 
 /** A question that was not declared is answered too: otherwise the task waits until it expires. */
-async function answerOrCancel(method: string, params: unknown, { answer }: TaskDeps): Promise<Params> {
+async function answerOrCancel(method: string, params: unknown, { answer }: TaskRequester): Promise<Params> {
   try {
     return await answer({ method, params: isObject(params) ? params : {} })
   } catch (thrown) {
@@ -99,7 +99,7 @@ async function answerOrCancel(method: string, params: unknown, { answer }: TaskD
 }
 
 /** 2025-11-25: the questions of a task come as requests while `tasks/result` waits. */
-async function followLegacy(created: Params, taskId: string, deps: TaskDeps): Promise<Params> {
+async function followLegacy(created: Params, taskId: string, deps: TaskRequester): Promise<Params> {
   let task = created
   while (!finalStates.has(String(task['status'])) && task['status'] !== 'input_required') {
     deps.onStatus?.(task)

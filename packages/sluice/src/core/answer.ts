@@ -5,7 +5,7 @@
  * revision.
  */
 export interface Result {
-  readonly resultType?: 'complete' | 'input_required'
+  readonly resultType?: 'complete' | 'input_required' | 'task'
   readonly isError?: boolean
   readonly [key: string]: unknown
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Answer } from './answer.ts'
+import type { CallTask } from './call-task.ts'
 import type { Connection } from './connection.ts'
 import type { Id, Params } from './json.ts'
 import type { Logger } from './log.ts'
@@ -77,6 +78,8 @@ export interface Call {
    * once.
    */
   readonly ticketId?: string
+  /** Set by the tasks layer if the call may become a task. */
+  readonly task?: CallTask
   /** Never absent. It is `anonymous` until a layer authenticates the caller. */
   readonly caller: Caller
   readonly tenant: Tenant

@@ -7,11 +7,11 @@
 
 import type { Result } from './answer.ts'
 import type { Call } from './call.ts'
-import type { Clock } from './clock.ts'
 import type { Reason } from './error.ts'
 import { RpcError } from './error.ts'
 import type { Params } from './json.ts'
 import { isObject } from './json.ts'
+import { isProcessAlive } from './process-lease.ts'
 import type { Key, Store } from './store.ts'
 
 /** Tickets and clients' keys are separate, so that a client that names a ticket's id does not find its record. */
@@ -40,8 +40,8 @@ export interface RunFailure {
 }
 
 export type IdempotencyRecord =
-  /** After `until` it is unknown whether the call had its effect, because its process has ended or is overdue. */
-  | ({ readonly state: 'started'; readonly until: number; readonly reference: string } & KeyBinding)
+  /** A lease of `process`. Once that process has ended, it is unknown whether the call had its effect. */
+  | ({ readonly state: 'started'; readonly process: string; readonly reference: string } & KeyBinding)
   /** Without answer and failure, the call ran but its result was not stored. */
   | ({ readonly state: 'done'; readonly answer?: Result; readonly failure?: RunFailure } & KeyBinding)
   /** Claimed, and released before anything ran. */
@@ -57,14 +57,18 @@ export function parseIdempotencyRecord(text: string): IdempotencyRecord {
   return record as IdempotencyRecord
 }
 
-/** Returns the outcome of a call with the same key. */
+/** Returns whether the process that claimed the key is alive, and with it the call. `store` also holds the record. */
+export const isStillRunning = async (store: Store, record: IdempotencyRecord): Promise<boolean> =>
+  record.state === 'started' && isProcessAlive(store, record.process)
+
+/** Returns the outcome of a call with the same key. `isRunning` tells whether the process of a started call is alive. */
 export function outcomeOfRecord(
   record: Exclude<IdempotencyRecord, { state: 'free' }>,
   bound: KeyBinding,
-  now: number,
+  isRunning: boolean,
 ): RunOutcome {
   if (!isSameCall(record, bound)) return keyReused
-  if (record.state === 'started') return record.until > now ? inFlight(record.until - now) : inDoubt
+  if (record.state === 'started') return isRunning ? inFlight : inDoubt
   if (record.answer) return { answer: record.answer }
   if (!record.failure) return resultNotStored
   // The log has the thrown error only where the call ran.
@@ -101,11 +105,11 @@ const resultNotStored: RunFailure = {
   message: 'The call under this idempotency key ran, but its result was not stored',
   data: { state: 'done' },
 }
-const inFlight = (remainingMs: number): RunFailure => ({
+const inFlight: RunFailure = {
   reason: 'conflict',
   message: 'The call under this idempotency key is still running',
-  data: { state: 'in flight', retryAfterMs: Math.min(Math.max(1, remainingMs), 1000) },
-})
+  data: { state: 'in flight', retryAfterMs: 1000 },
+}
 /**
  * The client cancelled this call while it ran. A later caller did not cancel, so it must not get "cancelled" as its
  * answer.
@@ -125,11 +129,10 @@ export interface InDoubtCall {
 
 /**
  * Records what an operator found out about an interrupted call. With `ran`, repeated calls get that outcome and nothing
- * runs again. With `did not run`, the next call with this key runs. A call that may still be running is not changed.
+ * runs again. With `did not run`, the next call with this key runs. A call whose process is alive is not changed.
  */
 export async function resolveInDoubt(
   store: Store,
-  clock: Clock,
   { tenant, subject, name, keepMs = dayMs }: InDoubtCall,
   verdict: 'ran' | 'did not run',
 ): Promise<'resolved' | 'in flight' | 'not in doubt'> {
@@ -137,7 +140,7 @@ export async function resolveInDoubt(
   const text = await store.get(key)
   const record = text === undefined ? undefined : parseIdempotencyRecord(text)
   if (record?.state !== 'started') return 'not in doubt'
-  if (record.until > clock.now()) return 'in flight'
+  if (await isStillRunning(store, record)) return 'in flight'
   const { tool, fingerprint } = record
   const resolved: IdempotencyRecord = verdict === 'ran' ? { state: 'done', tool, fingerprint } : { state: 'free' }
   return (await store.swap(key, text, recordToText(resolved), keepMs)) ? 'resolved' : 'not in doubt'

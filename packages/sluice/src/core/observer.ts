@@ -5,7 +5,7 @@ import type { Reason } from './error.ts'
 import type { LogLine } from './log.ts'
 
 /** How it ended, from a finite set: safe as a metric label. */
-export type CallOutcome = 'complete' | 'input_required' | 'approval_required' | 'toolError' | Reason
+export type CallOutcome = 'complete' | 'input_required' | 'approval_required' | 'task' | 'toolError' | Reason
 
 /** One call that has ended, with its outcome. */
 export interface EndedCall {

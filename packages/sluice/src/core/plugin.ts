@@ -7,6 +7,7 @@ import type { Answer } from './answer.ts'
 import type { Bus } from './bus.ts'
 import type { Call, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
+import type { Era } from './error.ts'
 import type { Params } from './json.ts'
 import type { Logger } from './log.ts'
 import type { Observer } from './observer.ts'
@@ -28,7 +29,8 @@ export interface Contributions {
   readonly concurrency: Contribution
   readonly custom: Contribution
   readonly elicitation: ElicitationContribution
-  readonly approvals: Contribution
+  readonly tasks: TasksContribution
+  readonly approvals: ApprovalsContribution
   readonly idempotency: Contribution
   readonly console: Contribution
 }
@@ -125,6 +127,45 @@ export interface AuthenticateContribution extends Contribution {
 export interface ElicitationContribution extends Contribution {
   /** Asks clients of revisions before 2026-07-28 by requests, outside all layers. */
   legacyBridge(observers: readonly Observer[]): Layer
+}
+
+export interface ApprovalsContribution extends Contribution {
+  /** What tasks need to know about the tickets they wait for. */
+  readonly tickets?: Tickets
+}
+
+export interface Tickets {
+  /** Returns whether a person still has to decide. */
+  isPending(id: string): Promise<boolean>
+  /** Withdraws a ticket that its caller no longer wants. */
+  withdraw(id: string, call: Call): Promise<void>
+}
+
+export interface TasksContribution extends Contribution {
+  /** Answers calls with tasks, inside the deadline of the request and outside everything that the work holds. */
+  createLayer?(server: TaskHost): Layer
+  /** Stands right before the work, where a call becomes a task. */
+  readonly startLayer?: Layer
+  /** Adds the methods and the capability of tasks, on 2026-07-28 only. */
+  extendRegistry?<R extends MethodRegistry>(registry: R): R
+}
+
+/** Finds the target of a message. */
+export interface MethodRegistry {
+  resolve(method: string, params: Params, era: Era): { readonly target: Target; readonly args: unknown }
+  isRequest(method: string): boolean
+}
+
+/** What the tasks layer needs from its server. */
+export interface TaskHost {
+  readonly slots: { readonly tracing?: Contribution; readonly approvals?: ApprovalsContribution }
+  /** Shows observers how the run of a task ends. */
+  readonly observe: Layer
+  readonly authorize: Layer
+  /** The calls that a shutdown waits for, and stops. */
+  readonly running: Set<Stop>
+  /** Finds tools as they are defined now. */
+  registry(): MethodRegistry
 }
 
 /** Who can reach the server. */

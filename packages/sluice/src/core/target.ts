@@ -31,6 +31,10 @@ export interface Target {
   readonly entry?: object
   /** Whether the tool asks questions. A server without `ask` cannot serve it. */
   readonly asks?: boolean
+  /** Whether a call may be answered with a task. `never` by default. */
+  readonly task?: TaskMode | undefined
+  /** How long the call waits for its result before it becomes a task, in milliseconds. */
+  readonly taskAfterMs?: number | undefined
   /** Arguments of the approval layer among the tool's. The layer removes them before anything is approved. */
   readonly approvalArguments?: ReservedArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
@@ -41,6 +45,9 @@ export interface Target {
    */
   prepare(args: unknown): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues>
 }
+
+/** `auto`: if the work takes long and the client knows tasks. `always`: other clients are refused. */
+export type TaskMode = 'never' | 'auto' | 'always'
 
 export interface HeaderParam {
   /** `Mcp-Param-` and the name from the schema, in lower case. */

@@ -30,7 +30,8 @@ export const elicitationLayer =
 
     async function gather(call: Call, pending: NonNullable<Ready['ask']>): Promise<Answer> {
       const bound = callBinding(call)
-      const previous = await stateOf(call, seal, bound)
+      // The run of a task has its answers already; the state that brought them may have expired.
+      const previous = call.task?.answers ?? (await stateOf(call, seal, bound))
       const replies = repliesOf(call)
       let answers = previous
       let questions = await pending(answers, call)

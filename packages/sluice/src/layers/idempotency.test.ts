@@ -6,6 +6,7 @@ import { anonymous, pipeline } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import { resolveInDoubt } from '../core/idempotency-record.ts'
 import type { LogLine } from '../core/log.ts'
+import { createProcessLease } from '../core/process-lease.ts'
 import { createStop } from '../core/stop.ts'
 import type { Store } from '../core/store.ts'
 import { memoryStore } from '../stores/memory.ts'
@@ -39,9 +40,14 @@ function make(work: Handler = async () => ({ content: [] }), options: Partial<Id
     runs++
     return work(call)
   }
-  const layer = () => idempotencyLayer(store, { clock, logger, newErrorId: () => `ref-${++references}`, ...options })
-  const start = (): Handler => pipeline([layer()], counted)
-  return { serve: start(), start, layer, clock, store, lines, counted, runs: () => runs }
+  /** Of the process that `serve` and `layer` belong to. Each `start` is another process. */
+  const lease = createProcessLease(store, clock)
+  const layer = (given: Partial<IdempotencyOptions> = { lease }) =>
+    idempotencyLayer(store, { clock, logger, newErrorId: () => `ref-${++references}`, ...options, ...given })
+  const start = (): Handler => pipeline([layer({})], counted)
+  /** The first process is killed: it renews its lease no more. */
+  const kill = (): Promise<void> => lease.close()
+  return { serve: pipeline([layer()], counted), start, kill, layer, clock, store, lines, counted, runs: () => runs }
 }
 const same = (store: Store): Store => store
 /** Work that ends when the test says so. */
@@ -174,20 +180,31 @@ test('the same key of another tenant, caller or ticket is another key, whatever 
   )
 })
 
-test('after a crash the call is in flight until its deadline, then in doubt, and never runs again', async () => {
-  const { serve, start, clock, runs } = make(() => new Promise(() => {}))
+test('a call runs as long as its process, however long that is; after a crash it never runs again', async () => {
+  const { serve, start, kill, clock, runs } = make(() => new Promise(() => {}))
   serve(under('k')).catch(expect.unreachable)
   await settle()
-  const restarted = start()
-  await expect(restarted(under('k'))).rejects.toMatchObject({
-    reason: 'conflict',
-    data: { state: 'in flight', retryAfterMs: 1000 },
-  })
-  await clock.advance(29_999)
-  await expect(restarted(under('k'))).rejects.toMatchObject({ data: { state: 'in flight', retryAfterMs: 1 } })
-  await clock.advance(1)
-  await expect(restarted(under('k'))).rejects.toMatchObject(conflict('in doubt'))
+  const another = start()
+  const inFlight = { reason: 'conflict', data: { state: 'in flight', retryAfterMs: 1000 } }
+  await expect(another(under('k'))).rejects.toMatchObject(inFlight)
+  await clock.advance(3_600_000)
+  await expect(another(under('k'))).rejects.toMatchObject(inFlight)
+  await kill()
+  await clock.advance(14_999)
+  await expect(another(under('k'))).rejects.toMatchObject(inFlight)
+  await clock.advance(5_001)
+  await expect(another(under('k'))).rejects.toMatchObject(conflict('in doubt'))
+  await clock.advance(3_600_000)
+  await expect(start()(under('k'))).rejects.toMatchObject(conflict('in doubt'))
   expect(runs()).toBe(1)
+})
+
+test('an idle process renews nothing', async () => {
+  const { serve, clock, store } = make()
+  await serve(under('k'))
+  expect(clock.pending).toBe(0)
+  await clock.advance(20_000)
+  expect(await store.list(['process'], { limit: 10 })).toEqual([])
 })
 
 test('a key is forgotten a day after its last write', async () => {
@@ -209,7 +226,7 @@ test('a result that comes after the deadline reaches no caller and is stored', a
   })
   await clock.advance(30_000)
   await late
-  await expect(start()(under('k'))).rejects.toMatchObject(conflict('in doubt'))
+  await expect(start()(under('k'))).rejects.toMatchObject({ data: { state: 'in flight' } })
   end({ content: [], late: true })
   await settle()
   expect(await start()(under('k'))).toEqual({ content: [], late: true })
@@ -238,10 +255,10 @@ test('a call cancelled before it began leaves the key free, also for a call that
   expect(runs()).toBe(1)
 })
 
-test('work that answers with a question has run, and does not run again under its key', async () => {
-  const { serve, runs } = make(async () => ({ resultType: 'input_required', inputRequests: {} }))
-  expect(await serve(under('k'))).toMatchObject({ resultType: 'complete' })
-  expect(await serve(under('k'))).toMatchObject({ resultType: 'complete' })
+test('work that answers with a question is a bug of the tool, and does not run again under its key', async () => {
+  const { serve, start, runs } = make(async () => ({ resultType: 'input_required', inputRequests: {} }))
+  await expect(serve(under('k'))).rejects.toMatchObject({ reason: 'toolCrashed' })
+  await expect(start()(under('k'))).rejects.toMatchObject({ reason: 'toolCrashed' })
   expect(runs()).toBe(1)
 })
 
@@ -281,7 +298,7 @@ test('a claim that was written although its response was lost is still ours', as
   expect(runs()).toBe(1)
 })
 
-test('a store that is unavailable after the run costs the caller nothing, and leaves the call in doubt', async () => {
+test('a store that is unavailable after the run costs the caller nothing, and gets the answer later', async () => {
   let swaps = 0
   const { serve, start, clock, runs, lines } = make(
     async () => ({ content: [], n: 1 }),
@@ -295,7 +312,26 @@ test('a store that is unavailable after the run costs the caller nothing, and le
   expect(lines).toMatchObject([
     { event: 'onceNotRecorded', tool: 'a-tool', reference: 'ref-1', errorMessage: 'unavailable' },
   ])
-  await clock.advance(30_000)
+  await expect(start()(under('k'))).rejects.toMatchObject({ data: { state: 'in flight' } })
+  await clock.advance(1_000)
+  expect(await start()(under('k'))).toEqual({ content: [], n: 1 })
+  expect(runs()).toBe(1)
+  expect(clock.pending).toBe(0)
+})
+
+test('an answer that could not be recorded is in doubt once its process has ended', async () => {
+  let swaps = 0
+  const { serve, start, kill, clock, runs } = make(
+    async () => ({ content: [], n: 1 }),
+    { releaser: { schedule() {}, scheduleOutcome() {}, close: async () => {} } },
+    (store) => ({
+      ...store,
+      swap: (...args) => (++swaps === 2 ? Promise.reject(new Error('unavailable')) : store.swap(...args)),
+    }),
+  )
+  expect(await serve(under('k'))).toEqual({ content: [], n: 1 })
+  await kill()
+  await clock.advance(20_000)
   await expect(start()(under('k'))).rejects.toMatchObject(conflict('in doubt'))
   expect(runs()).toBe(1)
 })
@@ -419,28 +455,33 @@ test('an operator resolves a call in doubt, of the right tenant and caller only'
   const hung = make(() => new Promise(() => {}))
   const { store, clock } = hung
   const claim = { tenant: 'default', subject: 'ann', name: { client: 'k' } } as const
-  expect(await resolveInDoubt(store, clock, claim, 'ran')).toBe('not in doubt')
+  expect(await resolveInDoubt(store, claim, 'ran')).toBe('not in doubt')
   hung.serve(under('k')).catch(expect.unreachable)
   await settle()
-  expect(await resolveInDoubt(store, clock, claim, 'did not run')).toBe('in flight')
-  await clock.advance(30_000)
+  expect(await resolveInDoubt(store, claim, 'did not run')).toBe('in flight')
+  await clock.advance(3_600_000)
+  expect(await resolveInDoubt(store, claim, 'did not run')).toBe('in flight')
+  await hung.kill()
+  await clock.advance(20_000)
   for (const other of [{ tenant: 'b' }, { subject: 'bob' }, { name: { ticket: 'k' } }])
-    expect(await resolveInDoubt(store, clock, { ...claim, ...other }, 'did not run')).toBe('not in doubt')
-  expect(await resolveInDoubt(store, clock, claim, 'ran')).toBe('resolved')
+    expect(await resolveInDoubt(store, { ...claim, ...other }, 'did not run')).toBe('not in doubt')
+  expect(await resolveInDoubt(store, claim, 'ran')).toBe('resolved')
   await expect(hung.start()(under('k'))).rejects.toMatchObject(conflict('done'))
-  expect(await resolveInDoubt(store, clock, claim, 'did not run')).toBe('not in doubt')
+  expect(await resolveInDoubt(store, claim, 'did not run')).toBe('not in doubt')
 })
 
 test('a call that did not run may run again, and the late end of the first run does not overwrite it', async () => {
   const { work, end } = held()
   let runs = 0
-  const { serve, start, store, clock, lines } = make((call) =>
+  const { serve, start, kill, store, clock, lines } = make((call) =>
     ++runs === 1 ? work() : Promise.resolve({ run: 2, of: call.id }),
   )
   const first = serve(under('k'))
-  await clock.advance(30_000)
+  await settle()
+  await kill()
+  await clock.advance(20_000)
   const claim = { tenant: 'default', subject: 'ann', name: { client: 'k' } } as const
-  expect(await resolveInDoubt(store, clock, claim, 'did not run')).toBe('resolved')
+  expect(await resolveInDoubt(store, claim, 'did not run')).toBe('resolved')
   expect(await start()(under('k'))).toMatchObject({ run: 2 })
   end({ run: 1 })
   expect(await first).toEqual({ run: 1 })

@@ -1,6 +1,9 @@
 /**
  * Runs work under one key once. The key is the client's own or an approval's ticket. The record says "started" before
  * the work and "done" after it. A crash in between leaves "started", which is in doubt and never runs again.
+ *
+ * The claim is a lease. It names the process that runs the work, and holds as long as that process is alive. A call that
+ * outlives its deadline is still running, not in doubt, so nothing lets it run a second time.
  */
 
 import type { Answer, Result } from '../core/answer.ts'
@@ -15,6 +18,7 @@ import {
   cancelledWhileRunning,
   dayMs,
   isSameCall,
+  isStillRunning,
   keyReused,
   outcomeOfRecord,
   parseIdempotencyRecord,
@@ -22,6 +26,8 @@ import {
   replay,
 } from '../core/idempotency-record.ts'
 import type { Logger } from '../core/log.ts'
+import type { ProcessLease } from '../core/process-lease.ts'
+import { createProcessLease } from '../core/process-lease.ts'
 import type { Key, Store } from '../core/store.ts'
 import { hasIdempotencyKey, recordKeyOf } from './idempotency-key.ts'
 import type { ClaimReleaser } from './release-claim.ts'
@@ -44,6 +50,8 @@ export interface IdempotencyOptions {
   readonly maxRecord?: number
   /** Passed in by the owner that closes it. */
   readonly releaser?: ClaimReleaser
+  /** The lease of this process, closed by the same owner. */
+  readonly lease?: ProcessLease
 }
 
 interface RunningCall {
@@ -55,6 +63,7 @@ interface RunningCall {
 export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Layer => {
   const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
   const claimReleaser = options.releaser ?? createClaimReleaser(store, clock, keepMs)
+  const lease = options.lease ?? createProcessLease(store, clock)
   const running = new Map<string, RunningCall>()
 
   return (next) => {
@@ -85,16 +94,20 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       // A ticket's claim outlives the ticket, whatever `keepMs` is. If it were forgotten earlier, the ticket could be
       // spent again.
       const ttlMs = call.ticketId === undefined ? keepMs : Math.max(keepMs, dayMs)
-      const until = clock.now() + Math.min(call.target.policy.timeoutMs, ttlMs)
-      const started: IdempotencyRecord = { state: 'started', until, reference: reference(), ...bound }
+      const started: StartedRecord = { state: 'started', process: lease.id, reference: reference(), ...bound }
       const claim = recordToText(started)
+      let release = (): void => {}
       try {
+        // The lease comes first. The claim of a process that is not known to be alive would be in doubt from the start.
+        release = await lease.hold()
         const existing = await claimKey(key, claim, ttlMs)
         if (existing) {
+          release()
           call.facts['once'] = existing.state
-          return outcomeOfRecord(existing, bound, clock.now())
+          return outcomeOfRecord(existing, bound, await isStillRunning(store, existing))
         }
       } catch (thrown) {
+        release()
         logger.error({ event: 'onceStore', tool: bound.tool, ...causeFields(thrown) })
         claimReleaser.schedule(key, claim)
         return {
@@ -103,7 +116,7 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
           data: {},
         }
       }
-      const write = (to: IdempotencyRecord): Promise<void> => record(key, claim, to, started, ttlMs)
+      const write = (to: IdempotencyRecord): Promise<void> => record({ key, claim, started, ttlMs, release }, to)
       if (call.stop.reason) {
         await write({ state: 'free' })
         return undefined
@@ -118,7 +131,10 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       try {
         const answer = await next(call)
         if (answer instanceof Prepared) throw new TypeError('A tool does not answer with a list')
-        return { answer: asComplete(JSON.parse(JSON.stringify(answer)) as Result) }
+        // Recorded, it would be the answer for good, and the work would never be finished.
+        if (answer.resultType === 'input_required')
+          throw new TypeError('A tool asks before it runs, by "ask": what ran under a key cannot be asked again')
+        return { answer: JSON.parse(JSON.stringify(answer)) as Result }
       } catch (thrown) {
         if (!(thrown instanceof RpcError)) {
           const message = `Tool execution failed: ${call.target.name}`
@@ -147,21 +163,15 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
     throw new Error('The record of an idempotency key changed five times while it was read')
   }
 
-  /**
-   * Replaces only our own claim, because an operator may have decided meanwhile. If this fails, the call stays in doubt
-   * and the caller is still answered.
-   */
-  async function record(
-    key: Key,
-    claim: string,
-    to: IdempotencyRecord,
-    { tool, reference }: KeyBinding & { reference: string },
-    ttlMs: number,
-  ): Promise<void> {
+  /** Replaces only our own claim, because an operator may have decided meanwhile. A failed write is repeated later. */
+  async function record({ key, claim, started, ttlMs, release }: HeldClaim, to: IdempotencyRecord): Promise<void> {
+    const { tool, reference } = started
+    const text = recordToText(to)
+    const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
     try {
-      const text = recordToText(to)
-      const small = text.length <= maxRecord || to.state !== 'done' ? text : recordToText(withoutBody(to))
-      if (await store.swap(key, claim, small, ttlMs)) return
+      const isWritten = await store.swap(key, claim, small, ttlMs)
+      release()
+      if (isWritten) return
       logger.warn({
         event: 'onceNotRecorded',
         tool,
@@ -170,16 +180,21 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       })
     } catch (thrown) {
       logger.error({ event: 'onceNotRecorded', tool, reference, ...causeFields(thrown) })
+      claimReleaser.scheduleOutcome(key, claim, small, ttlMs, release)
     }
   }
 }
 
-/**
- * Marks the answer as complete. Only `ask` may ask, before anything runs. Passing on a question from elsewhere would
- * make the work run again.
- */
-const asComplete = (answer: Result): Result =>
-  answer.resultType === undefined ? answer : { ...answer, resultType: 'complete' }
+type StartedRecord = Extract<IdempotencyRecord, { readonly state: 'started' }>
+
+/** A key that this process has claimed. `release` ends the lease. */
+interface HeldClaim {
+  readonly key: Key
+  readonly claim: string
+  readonly started: StartedRecord
+  readonly ttlMs: number
+  readonly release: () => void
+}
 
 /** Returns the cause for the operator, because stores report only `storeUnavailable` to the client. */
 const causeFields = (thrown: unknown): Bug | undefined =>

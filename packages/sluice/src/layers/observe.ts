@@ -42,7 +42,8 @@ export const observeLayer =
 function outcomeOf(answer: Answer): CallOutcome {
   if (answer instanceof Prepared) return 'complete'
   if (answer.isError) return 'toolError'
-  return answer.resultType === 'input_required' ? 'input_required' : 'complete'
+  const { resultType } = answer
+  return resultType === 'input_required' || resultType === 'task' ? resultType : 'complete'
 }
 
 export const outcomeOfThrown = (thrown: unknown): Reason =>

@@ -39,7 +39,7 @@ export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: Rate
     }
 }
 
-/** Callers nobody vouched for are told apart by where they come from, or one of them could spend what all have. */
+/** Anonymous callers are told apart by their address. Otherwise one of them could spend the limit of all. */
 const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key => [
   'limit',
   tenant.id,

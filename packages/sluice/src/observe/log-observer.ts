@@ -122,6 +122,7 @@ const eventName = ({ call: { target, method }, outcome }: EndedCall): string =>
 
 const eventNames: ReadonlyMap<CallOutcome, string> = new Map([
   ['approval_required', 'approval_required'],
+  ['task', 'task_created'],
   ['toolError', 'tool_execution_failed'],
   ['toolFailed', 'tool_execution_failed'],
   ['toolCrashed', 'tool_execution_failed'],

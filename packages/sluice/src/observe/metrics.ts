@@ -1,7 +1,7 @@
 /**
  * Counts and durations kept in memory, for `/metrics`. The labels come from finite sets: methods, names of definitions
- * (whatever nobody defined is `unknown`) and outcomes. So no client can make the server keep, or Prometheus store, a
- * series for every name it thinks of.
+ * (other names are `unknown`) and outcomes. So a client cannot make the server keep, or Prometheus store, a series for
+ * every name it sends.
  */
 
 import type { LogLine } from '../core/log.ts'
@@ -14,8 +14,8 @@ import { toPrometheus } from './prometheus.ts'
 /** Which labels the metrics have. */
 export interface MetricsOptions {
   /**
-   * How many tenants get a label of their own; the rest are `other`. None by default: whoever reads the metrics would
-   * learn who the customers are, and each tenant multiplies the series.
+   * How many tenants get a label; the rest are `other`. None by default, because labels tell readers of the metrics who
+   * the customers are, and each tenant multiplies the series.
    */
   readonly tenants?: number
 }

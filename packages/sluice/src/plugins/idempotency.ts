@@ -2,6 +2,7 @@
 
 import { dayMs } from '../core/idempotency-record.ts'
 import type { SlotPlugin } from '../core/plugin.ts'
+import { createProcessLease } from '../core/process-lease.ts'
 import type { IdempotencyOptions } from '../layers/idempotency.ts'
 import { idempotencyLayer } from '../layers/idempotency.ts'
 import { createClaimReleaser } from '../layers/release-claim.ts'
@@ -13,9 +14,13 @@ export const idempotency = (
   slot: 'idempotency',
   create({ serverStore, clock, logger, newErrorId }) {
     const releaser = createClaimReleaser(serverStore, clock, options.keepMs ?? dayMs)
+    const lease = createProcessLease(serverStore, clock)
     return {
-      layer: idempotencyLayer(serverStore, { clock, logger, newErrorId, releaser, ...options }),
-      close: async () => releaser.close(),
+      layer: idempotencyLayer(serverStore, { clock, logger, newErrorId, releaser, lease, ...options }),
+      async close() {
+        await releaser.close()
+        await lease.close()
+      },
     }
   },
 })

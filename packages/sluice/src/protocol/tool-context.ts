@@ -4,6 +4,7 @@
  */
 
 import type { Call, Caller } from '../core/call.ts'
+import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
 import type { LogLevel } from './logging.ts'
@@ -21,6 +22,11 @@ export interface ToolContext<A extends Asks = Record<never, never>> {
   readonly store: Store
   /** Aborts when the client cancels or the deadline passes. Pass it to everything you wait for. */
   readonly signal: AbortSignal
+  /**
+   * Asks in the middle of the work. Only in a task: a call that is not one yet becomes one, and a client without tasks
+   * cannot be asked. Rejects if the person declines.
+   */
+  readonly ask: <B extends Asks>(questions: B) => Promise<Answers<B>>
   /**
    * Reports progress to a client that requested it. Values that do not grow are dropped, as the protocol requires, and
    * so are values that are not numbers.
@@ -59,6 +65,9 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
     this.#progress ??= progressTo(this.call)
     return this.#progress
   }
+  get ask(): ToolContext<A>['ask'] {
+    return this.call.task?.ask ?? refuseToAsk
+  }
   get log(): ToolContext<A>['log'] {
     return clientLog(this.call)
   }
@@ -75,6 +84,8 @@ class CallToolContext<A extends Asks> implements ToolContext<A> {
  */
 export const toolContextOf = <A extends Asks>(call: Call, answers: Params): ToolContext<A> =>
   new CallToolContext<A>(call, answers as unknown as Answers<A>)
+
+const refuseToAsk = (): Promise<never> => Promise.reject(fail('This tool asks while it works: use a client with tasks'))
 
 function progressTo(call: Call): ToolContext['progress'] {
   const { progressToken } = call.meta

@@ -7,7 +7,7 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { ReservedArguments } from '../core/reserved-arguments.ts'
-import type { ArgumentIssues, Effect, Ready, Target } from '../core/target.ts'
+import type { ArgumentIssues, Effect, Ready, Target, TaskMode } from '../core/target.ts'
 import { assertSendable } from './assert-sendable.ts'
 import type { ContentBlock, Icon } from './content.ts'
 import { hasMeta, toWireBlock } from './content.ts'
@@ -87,6 +87,14 @@ export interface ToolDefinition<S extends Schema, O extends Schema | undefined, 
   /** Adds the arguments `approval_request_id` and `approved`: `approvalArguments` from `sluice/approvals`. */
   readonly approvalArguments?: ReservedArguments
   readonly timeoutMs?: number
+  /**
+   * Whether a call may be answered with a task, which the client then polls. Needs `tasks()` in `use`. `auto`: if the
+   * work takes longer than `taskAfterMs` and the client knows tasks. `always`: other clients are refused. `never` by
+   * default.
+   */
+  readonly task?: TaskMode
+  /** How long a call waits for its result before it becomes a task: 2 s by default, 0 to become one at once. */
+  readonly taskAfterMs?: number
   /**
    * Adds the argument `format: json | toon`, for the text of structured results. It pays for many uniform rows, see
    * `format.ts`.
@@ -168,20 +176,20 @@ export function tool<
   /** Makes the work of one call. The typed input lives in this closure. */
   function ready(value: OutputOf<S>, toon: boolean): Ready {
     return {
-      run: (call, answers) => run(value, call, answers, toon),
+      /** Returns without a promise if the tool does, because most tools answer at once. */
+      run(call, answers) {
+        try {
+          const returned: unknown = definition.run(value, toolContextOf<A>(call, answers))
+          if (output || isThenable(returned)) return settle(returned, call, toon)
+          return applyFormat(toResult(returned, call), toon)
+        } catch (thrown) {
+          throw crashed(thrown)
+        }
+      },
       ask: definition.ask && askWith((answers, call) => definition.ask?.(value, answers, call)),
       effect: effect && (async (call) => effect.call(definition, value, toolContextOf<A>(call, call.answers))),
       needsApproval:
         typeof approval === 'function' ? async (call) => (await approval(value, call)) !== false : undefined,
-    }
-  }
-  /** Returns without a promise if the tool does, because most tools answer at once. */
-  function run(value: OutputOf<S>, call: Call, answers: Params, toon: boolean): Result | Promise<Result> {
-    try {
-      const returned: unknown = definition.run(value, toolContextOf<A>(call, answers))
-      return output || isThenable(returned) ? settle(returned, call, toon) : applyFormat(toResult(returned, call), toon)
-    } catch (thrown) {
-      throw crashed(thrown)
     }
   }
   async function settle(returned: unknown, call: Call, toon: boolean): Promise<Result> {
@@ -204,6 +212,8 @@ export function tool<
     entry,
     ...(headers.length > 0 && { headers }),
     asks: definition.ask !== undefined,
+    task: definition.task,
+    taskAfterMs: definition.taskAfterMs,
     ...(approvalArguments && { approvalArguments }),
     prepare(received) {
       const raw = approvalArguments ? approvalArguments.without(received) : received

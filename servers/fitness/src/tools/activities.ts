@@ -33,6 +33,7 @@ export function activityTools(app: App): readonly Tool[] {
       }),
       ...readOnlyTool,
       format: toon,
+      task: 'auto',
       async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
         const log = await trainingLogFor(app, work)
         if (provider === 'strava') {
@@ -168,6 +169,7 @@ export function activityTools(app: App): readonly Tool[] {
       annotations: { idempotentHint: true, destructiveHint: false },
       listed: true,
       timeoutMs: 300_000,
+      task: 'auto',
       async run({ files }, work) {
         const log = await trainingLogFor(app, work)
         const sources = files.map(({ name, content }) => ({

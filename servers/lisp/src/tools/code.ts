@@ -84,6 +84,7 @@ export function codeTools(sessions: App): readonly Tool[] {
       name: 'profile_report',
       description: 'The counts since profile_start.',
       annotations: readOnlyTool,
+      task: 'auto',
       async run(_, { call, signal }) {
         const form = lisp`
           (cl:with-output-to-string (cl:*trace-output*)
@@ -103,6 +104,7 @@ export function codeTools(sessions: App): readonly Tool[] {
       approvalArguments,
       annotations: gatedTool,
       timeoutMs: 300_000,
+      task: 'auto',
       async run({ system }, { call, signal, progress }) {
         progress(0, 1, `loading ${system}`)
         const session = sessionOf(sessions, call.tenant.id)

@@ -136,6 +136,7 @@ export const graphTools = (app: App): readonly Tool[] => [
     description: 'Export the entities and relations as JSON or GraphML',
     input: z.strictObject({ format: z.enum(['json', 'graphml']).default('json'), workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
+    task: 'auto',
     async run({ format, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
       const graph = await wholeGraph(workspace, maxBytes)

@@ -29,6 +29,7 @@ export const memoryTools = (app: App): readonly Tool[] => [
     }),
     annotations: { destructiveHint: false, openWorldHint: false },
     timeoutMs: addTimeoutMs,
+    task: 'auto',
     async run({ text, metadata, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
       const memory = await toNewMemory(text, metadata, app.clock.now())

@@ -35,6 +35,7 @@ export const transferTools = (app: App): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
+    task: 'auto',
     async run({ cursor, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
       const { lines, next } = await exportPage(workspace, cursor, pageBytes)
@@ -67,10 +68,14 @@ export const transferTools = (app: App): readonly Tool[] => [
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     timeoutMs: 120_000,
+    task: 'auto',
     async run({ jsonl, workspace_id }, work) {
       const workspace = await workspaceFor(app, work, workspace_id)
-      const { memories, relations, duplicates, rejected } = await importLines(workspace, linesOf(jsonl), () =>
-        app.clock.now(),
+      const { memories, relations, duplicates, rejected } = await importLines(
+        workspace,
+        linesOf(jsonl),
+        () => app.clock.now(),
+        (lines) => work.progress(lines, undefined, `${lines} lines imported`),
       )
       const note = await app.catchUp?.waitFor(workspace)
       return answer(

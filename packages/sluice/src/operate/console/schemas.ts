@@ -95,6 +95,10 @@ export const schemas = {
         description: "The operator's rule that decided, in words. Absent if the tool alone asks for an approval.",
       },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
+      task: {
+        type: 'string',
+        description: 'The task that waits for this ticket, and runs when its caller looks at it.',
+      },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
       runUntil: { type: 'number', description: 'Until when an approved call may run. Absent in every other status.' },

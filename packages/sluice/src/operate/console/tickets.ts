@@ -208,6 +208,7 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     ...(view.of && { of: view.of }),
     ...(view.rule !== undefined && { rule: view.rule }),
     decisions: view.decisions,
+    ...(view.task !== undefined && { task: view.task }),
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,
     ...(view.runUntil !== undefined && { runUntil: view.runUntil }),

@@ -40,7 +40,11 @@ export function checkMethodHeaders(via: Via, method: string, params: Params): vo
   const header = requiredHeader(via, 'mcp-method', 'Mcp-Method')
   if (header !== undefined && header.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
   const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined
-  const value = field === undefined ? undefined : params[field]
+  if (field !== undefined) checkNameHeader(via, field, params[field])
+}
+
+/** `Mcp-Name` repeats one parameter, which depends on the method. */
+export function checkNameHeader(via: Via, field: string, value: unknown): void {
   if (typeof value !== 'string') return
   const name = requiredHeader(via, 'mcp-name', 'Mcp-Name')
   if (name !== undefined && decode(name, 'Mcp-Name') !== value)

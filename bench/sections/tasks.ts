@@ -1,0 +1,158 @@
+/**
+ * Tasks on one store: what creating one costs beside a plain call, whether a look gets slower with the number of tasks,
+ * and whether calls that are not tasks pay for the plugin.
+ */
+import type { Params, Server, Store } from 'sluice'
+import { defineServer, memoryStore, tool } from 'sluice'
+import { createServer } from 'sluice/node'
+import { log, tasks } from 'sluice/plugins'
+import { redisStore } from 'sluice/redis'
+import { startRedis } from '../../test/kit/processes/redis.ts'
+import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section } from '../lib/figures.ts'
+
+/** Not SQLite: it waits for the disk at every write, so its figures are the disk's. */
+const storeNames = ['memory', 'redis'] as const
+type StoreName = (typeof storeNames)[number]
+/** Calls of one sample, and samples of each case. */
+const callsPerSample = 50
+const rounds = 15
+const [few, many] = [10, 10_000]
+const hourMs = 3_600_000
+
+const work = tool({ name: 'work', description: 'Works', task: 'always', run: () => 'done' })
+const plain = tool({ name: 'plain', description: 'Answers', run: () => 'done' })
+const quiet = { info() {}, warn() {}, error() {} }
+
+interface Contender {
+  send(method: string, params: Params, meta?: Params): Promise<Params>
+  close(): Promise<void>
+}
+
+function open(store: Store, hasTasks: boolean): Contender {
+  const server: Server = createServer(defineServer({ name: 'bench', version: '1', tools: [work, plain] }), {
+    ...{ store, secret: 'only for the bench' },
+    use: [log(quiet), hasTasks && tasks({ perCaller: 1_000_000, perTenant: 1_000_000, perProcess: 1_000_000 })],
+  })
+  let ids = 0
+  return {
+    async send(method, params, meta = {}) {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+        ...meta,
+      }
+      const answer = { ...(await server.handle({ jsonrpc: '2.0', id: ++ids, method, params: { ...params, _meta } })) }
+      if ('error' in answer) throw new Error(JSON.stringify(answer))
+      return (answer as { result: Params }).result
+    },
+    close: () => server.close(),
+  }
+}
+
+/** Tasks that have ended: the first is made by a call, the others are copies of its record. */
+async function fill(store: Store, { send }: Contender, count: number): Promise<readonly string[]> {
+  const first = String((await send('tools/call', { name: 'work', arguments: {} }))['taskId'])
+  while ((await send('tasks/get', { taskId: first }))['status'] === 'working');
+  const [found] = await store.list(['server', 'bench', 'task'], { limit: 1 })
+  if (!found) throw new Error('The record of a task is not where it was')
+  const ids = [first]
+  while (ids.length < count) {
+    const some = Array.from({ length: Math.min(500, count - ids.length) }, () => crypto.randomUUID())
+    const copies = some.map((id) =>
+      store.set([...found.key.slice(0, -1), id], found.value.replaceAll(first, id), hourMs),
+    )
+    await Promise.all(copies)
+    ids.push(...some)
+  }
+  return ids
+}
+
+/** Microseconds per call, one after the other. */
+async function timed(call: (n: number) => Promise<unknown>): Promise<number> {
+  const begin = performance.now()
+  for (let n = 0; n < callsPerSample; n++) await call(n)
+  return ((performance.now() - begin) * 1_000) / callsPerSample
+}
+
+export async function tasksSection(): Promise<Section> {
+  const redis = await startRedis(['--appendfsync', 'everysec'])
+  const closers: (() => Promise<void> | void)[] = []
+  const make = (name: StoreName, which: string): Store => {
+    if (name === 'memory') return memoryStore()
+    const store = redisStore({ url: `${redis.url}/${['few', 'many', 'none'].indexOf(which)}` })
+    closers.push(() => store.close())
+    return store
+  }
+  try {
+    const cases = new Map<string, (n: number) => Promise<unknown>>()
+    for (const name of storeNames) {
+      progress(`tasks: ${many} tasks on ${name}`)
+      const [fewStore, manyStore] = [make(name, 'few'), make(name, 'many')]
+      const [withFew, withMany] = [open(fewStore, true), open(manyStore, true)]
+      const without = open(make(name, 'none'), false)
+      closers.unshift(...[withFew, withMany, without].map((each) => () => each.close()))
+      const [fewIds, manyIds] = [await fill(fewStore, withFew, few), await fill(manyStore, withMany, many)]
+      const call = { name: 'plain', arguments: {} }
+      let keys = 0
+      cases
+        .set(`${name} plain, without the plugin`, () => without.send('tools/call', call))
+        .set(`${name} plain`, () => withFew.send('tools/call', call))
+        .set(`${name} under a key`, () =>
+          withFew.send('tools/call', call, { 'dev.sluice/idempotencyKey': `key-${++keys}` }),
+        )
+        .set(`${name} creation`, () => withFew.send('tools/call', { name: 'work', arguments: {} }))
+        .set(`${name} look, ${few} tasks`, (n) => withFew.send('tasks/get', { taskId: fewIds[n % few] }))
+        .set(`${name} look, ${many} tasks`, (n) => withMany.send('tasks/get', { taskId: manyIds[(n * 47) % many] }))
+    }
+    const names = [...cases.keys()]
+    const measure = (name: string): Promise<number> => timed(cases.get(name) as (n: number) => Promise<unknown>)
+    await interleave(names, 2, measure)
+    const samples = await interleave(names, rounds, (name, round) => {
+      if (name === names[0]) progress(`tasks: round ${round + 1} of ${rounds}`)
+      return measure(name)
+    })
+    const us = (name: StoreName, item: string): number | undefined => {
+      const taken = samples.get(`${name} ${item}`)
+      return taken && median(taken)
+    }
+    const items = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))]
+    const figures = Object.fromEntries(
+      storeNames.map((name) => [name, Object.fromEntries(items.map((item) => [item, us(name, item)]))]),
+    )
+    const creation = (name: StoreName): number | undefined => ratio(us(name, 'under a key'), us(name, 'creation'))
+    return {
+      figures,
+      tables: [
+        {
+          title: 'tasks: µs per call in process, one after the other',
+          notes: ['creation: until the answer; the work and its end are written meanwhile'],
+          columns: ['', ...storeNames],
+          rows: items.map((item) => [item, ...storeNames.map((name) => formatNumber(us(name, item)))]),
+        },
+        {
+          title: 'tasks: how often one is created, of calls under a key',
+          columns: ['', ...storeNames],
+          rows: [['', ...storeNames.map((name) => formatFactor(creation(name)))]],
+        },
+      ],
+      goals: storeNames.flatMap((name) => [
+        {
+          figure: `tasks/get with ${many} tasks, of ${few}, ${name}`,
+          atMost: 1.2,
+          unit: '×',
+          measured: ratio(us(name, `look, ${many} tasks`), us(name, `look, ${few} tasks`)),
+        },
+        { figure: `creation, of a call under a key, ${name}`, atLeast: 0.5, unit: '×', measured: creation(name) },
+        {
+          figure: `plain call, of one without the plugin, ${name}`,
+          atMost: 1.05,
+          unit: '×',
+          measured: ratio(us(name, 'plain'), us(name, 'plain, without the plugin')),
+        },
+      ]),
+    }
+  } finally {
+    for (const close of closers) await close()
+    await redis.stop()
+  }
+}

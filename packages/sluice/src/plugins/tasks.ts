@@ -1,0 +1,83 @@
+/** The plugin `tasks`: calls that outlive their request, on 2026-07-28. */
+
+import type { SlotPlugin } from '../core/plugin.ts'
+import { createProcessLease } from '../core/process-lease.ts'
+import { isEdgeRuntime } from '../core/secrets.ts'
+import type { Target } from '../core/target.ts'
+import { createRunningCallStore } from '../running-calls/running-call-store.ts'
+import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
+import { createEndings } from '../tasks/deps.ts'
+import { extendRegistry } from '../tasks/extend-registry.ts'
+import { taskSubscription } from '../tasks/listen.ts'
+import { createLocalRuns, pollMs } from '../tasks/local-runs.ts'
+import { taskMethods } from '../tasks/methods.ts'
+import { startLayer, tasksLayer } from '../tasks/tasks-layer.ts'
+
+/** How long tasks are kept, and how many may run. */
+export interface TasksOptions {
+  /** How long a task may run, and how long its result can be read, from its creation: an hour by default. */
+  readonly ttlMs?: number
+  /** How often clients should look at a running task: 1 s by default. */
+  readonly pollIntervalMs?: number
+  /** Running tasks of one caller in each process: 20 by default. */
+  readonly perCaller?: number
+  /** Running tasks of one tenant in each process: 100 by default. */
+  readonly perTenant?: number
+  /** Running tasks in each process: 1000 by default. */
+  readonly perProcess?: number
+  /**
+   * Keeps an edge runtime alive until the work has ended: `waitUntil` from `cloudflare:workers`. There tasks are off
+   * without it, because the runtime may end work once the request is answered.
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+/**
+ * Answers long calls with tasks that the client polls, and calls that need an approval with a task that runs once a
+ * person has decided. For clients that declare `io.modelcontextprotocol/tasks`; other clients see no difference.
+ */
+export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
+  slot: 'tasks',
+  create({ name, store, serverStore, bus, clock, logger, newErrorId, gauges, quotas }) {
+    if (isEdgeRuntime() && !options.waitUntil) return {}
+    const { ttlMs = 3_600_000, pollIntervalMs = 1_000, perCaller = 20, perTenant = 100, perProcess = 1_000 } = options
+    for (const [option, value] of Object.entries({ ttlMs, pollIntervalMs, perCaller, perTenant, perProcess }))
+      if (!Number.isInteger(value) || value < 1)
+        throw new TypeError(`tasks: "${option}" must be an integer of at least 1`)
+    const runs = createLocalRuns({
+      ...{ name, bus, clock, caps: { perCaller, perTenant, perProcess } },
+      inProcess: store.inProcess === true,
+    })
+    const lease = createProcessLease(serverStore, clock)
+    const endings = createEndings(clock)
+    const deps: TaskDeps = {
+      ...{ calls: createRunningCallStore(serverStore, clock), runs, lease, clock, logger, newErrorId, ttlMs, endings },
+      intervals: { runningMs: pollIntervalMs, waitingMs: pollMs },
+      waitUntil: options.waitUntil,
+    }
+    gauges.push({ name: 'sluice_tasks', help: 'Tasks that run in this process.', type: 'gauge', read: () => runs.size })
+    quotas.push(runs.quota)
+    let installed: InstalledTasks | undefined
+    const inServer = (): InstalledTasks => {
+      if (!installed) throw new Error('The tasks layer is not installed')
+      return installed
+    }
+    return {
+      createLayer: (host) => tasksLayer((next) => (installed = { ...deps, host, next })),
+      startLayer,
+      extendRegistry: (registry) => extendRegistry(registry, taskMethods(inServer), taskSubscription(inServer)),
+      accepts({ tools = [] }) {
+        for (const tool of tools) assertTaskMode(tool)
+      },
+      async close() {
+        await endings.close()
+        runs.close()
+        await lease.close()
+      },
+    }
+  },
+})
+
+function assertTaskMode({ name, taskAfterMs = 0 }: Target): void {
+  if (!(taskAfterMs >= 0)) throw new TypeError(`tool "${name}": "taskAfterMs" must be at least 0`)
+}

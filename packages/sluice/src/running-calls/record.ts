@@ -1,0 +1,69 @@
+/** What the store holds of a call that outlives its request: its owner, its questions and answers, and its outcome. */
+
+import type { Result } from '../core/answer.ts'
+import type { WireError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+export interface RunningCall {
+  readonly id: string
+  readonly tenant: string
+  readonly subject: string
+  readonly tool: string
+  /** The tool's definition hash and the digest of the arguments: what the call is, for the log and for people. */
+  readonly definition: string
+  readonly digest: string
+  readonly createdAt: number
+  readonly changedAt: number
+  /** After this time the record is gone. */
+  readonly until: number
+  /** The process that runs the call. `undefined` while the call waits for a decision. */
+  readonly process?: string
+  /** What a process needs to run the call once it is decided. */
+  readonly waits?: WaitingCall
+  readonly message?: string
+  /** How many rounds of questions there were. A key names its round, so that no key is used twice. */
+  readonly rounds: number
+  /** Not answered yet. */
+  readonly questions: { readonly [key: string]: AskedQuestion }
+  /** Answered, and not yet read by the process that asked. */
+  readonly answers: Params
+  readonly outcome?: RunningCallOutcome
+}
+
+/** A question as clients see it. */
+export interface AskedQuestion {
+  readonly method: string
+  readonly params: Params
+}
+
+/** A call that waits for the decision of a ticket. */
+export interface WaitingCall {
+  readonly ticket: string
+  readonly args: unknown
+  /** The person's answers to the tool's questions. */
+  readonly answers: Params
+}
+
+/** How the call ended. It never changes. */
+export type RunningCallOutcome =
+  | { readonly result: Result }
+  | { readonly error: WireError }
+  /** On request of its caller. */
+  | { readonly cancelled: true }
+
+export type CallStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+export function statusOf({ outcome, questions }: RunningCall): CallStatus {
+  if (!outcome) return Object.keys(questions).length > 0 ? 'input_required' : 'working'
+  if ('result' in outcome) return 'completed'
+  return 'error' in outcome ? 'failed' : 'cancelled'
+}
+
+/** Throws on a value of another shape: a record that cannot be read must not count as none. */
+export function parseRunningCall(text: string): RunningCall {
+  const call: unknown = JSON.parse(text)
+  if (!isObject(call) || typeof call['id'] !== 'string' || !isObject(call['questions']))
+    throw new TypeError('The record of a running call cannot be read')
+  return call as unknown as RunningCall
+}

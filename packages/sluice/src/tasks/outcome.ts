@@ -1,0 +1,39 @@
+/** How the work of a task ended, in the words of the protocol. */
+
+import type { Answer, Result } from '../core/answer.ts'
+import { Prepared } from '../core/answer.ts'
+import { RpcError } from '../core/error.ts'
+import { errorReply } from '../protocol/encode.ts'
+import { modernRevision, revisions } from '../protocol/revisions.ts'
+import type { RunningCallOutcome } from '../running-calls/record.ts'
+
+/** An outcome, and a sentence for `statusMessage`. */
+export interface EndedWork {
+  readonly outcome: RunningCallOutcome
+  readonly message?: string
+}
+
+/** The official client takes no inlined result without `resultType`. */
+export function outcomeOfAnswer(answer: Answer): EndedWork {
+  if (answer instanceof Prepared || (answer.resultType ?? 'complete') !== 'complete')
+    throw new TypeError('A tool must answer with its result once it runs')
+  // As it will be read back: what is not JSON fails here, where the failure can still be told.
+  const result = JSON.parse(JSON.stringify({ ...answer, resultType: 'complete' })) as Result
+  return { outcome: { result } }
+}
+
+/** What the model should read is a result with `isError`; every other failure ends the task as failed. */
+export function outcomeOfThrown(thrown: unknown, reference: string): EndedWork {
+  if (thrown instanceof RpcError && thrown.reason === 'cancelled') return { outcome: { cancelled: true } }
+  const reply = errorReply({
+    ...{ id: 0, method: 'tools/call', features: revisions[modernRevision], thrown, reference, style: 'mcp' },
+  })
+  if ('error' in reply) return { outcome: { error: reply.error }, message: reply.error.message }
+  return outcomeOfAnswer(reply.answer)
+}
+
+/** The process that ran the work is gone. */
+export const inDoubt = (reference: string): RpcError =>
+  new RpcError('internalError', 'The process that ran this task has ended: it is unknown whether it had its effect', {
+    data: { state: 'in doubt', reference },
+  })

@@ -1,0 +1,306 @@
+/**
+ * One call on its way to becoming a task, or the run of a task that waited for a decision. Until it is a task it belongs
+ * to its request: it ends with the request, and its answer is the request's. From then on it belongs to its record.
+ */
+
+import type { Answer } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
+import { pipeline } from '../core/call.ts'
+import type { CallTask } from '../core/call-task.ts'
+import { definitionHash } from '../core/definition-hash.ts'
+import { digest } from '../core/digest.ts'
+import { bugOf, fail, RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+import { createStop } from '../core/stop.ts'
+import type { Target } from '../core/target.ts'
+import type { RunningCall } from '../running-calls/record.ts'
+import type { Step } from '../running-calls/transitions.ts'
+import { ask as askStep, finish, keyOf, report, unclaim } from '../running-calls/transitions.ts'
+import type { AskRound } from './ask.ts'
+import { askAll } from './ask.ts'
+import type { InstalledTasks } from './deps.ts'
+import type { EndedWork } from './outcome.ts'
+import { outcomeOfAnswer, outcomeOfThrown } from './outcome.ts'
+import { createTaskResult } from './wire.ts'
+
+export interface TaskRun {
+  /** What the layers inside get. */
+  readonly call: Call
+  /** Hands in the work. Resolves with the answer to the request: the work's own, or a task. */
+  follow(work: Promise<Answer>): Promise<Answer>
+}
+
+/** How long a call waits for its result before it becomes a task. */
+const defaultAfterMs = 2_000
+
+export const isTaskTool = ({ task }: Target): boolean => task === 'auto' || task === 'always'
+
+/** How long a progress message waits for the next one. */
+const reportMs = 1_000
+const maxMessage = 1_000
+const maxRetryMs = 60_000
+
+/** Thrown by the run of a waiting task whose ticket turns out to be undecided: nothing ran, and it waits on. */
+const stillPending = new RpcError('conflict', 'The approval is still pending')
+
+/** What a task occupies in this process. */
+interface Held {
+  readonly free: () => void
+  readonly release: () => void
+}
+
+/** `waiting`: the record of a task that this process has claimed, with what it holds for it. */
+export function createTaskRun(
+  deps: InstalledTasks,
+  request: Call,
+  waiting?: { readonly record: RunningCall; readonly held: Held },
+): TaskRun {
+  const { calls, runs, lease, clock, logger, host, ttlMs, intervals, endings } = deps
+  const { target, caller, args } = request
+  const tenant = request.tenant.id
+  const id = waiting?.record.id ?? crypto.randomUUID()
+  const stop = createStop()
+  const clientToken = request.meta['progressToken']
+  const settled = Promise.withResolvers<Answer>()
+  // Those who need the outcome wait for it themselves.
+  settled.promise.catch(() => {})
+  const created = Promise.withResolvers<Answer>()
+  let phase: 'call' | 'task' | 'over' = 'call'
+  let becoming: Promise<void> | undefined
+  let message: string | undefined
+  let cancelReport: (() => void) | undefined
+  let cancelStart = (): void => {}
+  let cancelDeadline = (): void => {}
+  let asking: ((record: RunningCall) => void) | undefined
+  let lastAsk: Promise<unknown> = Promise.resolve()
+
+  const unfollow = waiting ? (): void => {} : request.stop.onStop((reason) => stop.stop(reason))
+  stop.onStop((reason) => settled.reject(reason))
+
+  const newRecord = (more: Partial<RunningCall>, keepMs: number): RunningCall => {
+    const now = clock.now()
+    return {
+      ...{ id, tenant, subject: caller.subject, tool: target.name },
+      ...{ definition: definitionHash(target), digest: digest(args) },
+      ...{ createdAt: now, changedAt: now, until: now + keepMs, rounds: 0, questions: {}, answers: {} },
+      ...(message !== undefined && { message }),
+      ...more,
+    }
+  }
+  const change = (step: Step): ReturnType<typeof calls.change> => calls.change(tenant, id, step)
+
+  /** Writes the record; from then on the work belongs to it. Rejects if that is not possible: the call goes on as a call. */
+  function become(): Promise<void> {
+    becoming ??= create().catch((thrown: unknown) => {
+      becoming = undefined
+      throw thrown
+    })
+    return becoming
+  }
+  async function create(): Promise<void> {
+    if (phase !== 'call') return
+    const free = runs.reserve(tenant, caller.subject)
+    let release = (): void => {}
+    const record = newRecord({ process: lease.id }, ttlMs)
+    try {
+      release = await lease.hold()
+      await calls.create(record)
+    } catch (thrown) {
+      free()
+      release()
+      if (thrown instanceof RpcError) throw thrown
+      throw new RpcError('storeUnavailable', 'The task could not be stored: nothing was run', { cause: thrown })
+    }
+    // The work was faster, or the request ended: the record was never acknowledged.
+    if (phaseNow() === 'over') {
+      free()
+      release()
+      await calls.delete(tenant, id).catch(() => {})
+      return
+    }
+    request.facts['task'] = id
+    unfollow()
+    runs.enter(id)
+    own(record, { free, release })
+    created.resolve(createTaskResult(record, intervals))
+  }
+  /** Read through a function: the compiler does not see that it changes while something is awaited. */
+  const phaseNow = (): typeof phase => phase
+
+  /** From here on the record says what becomes of the work. */
+  function own(record: RunningCall, held: Held): void {
+    phase = 'task'
+    const unwatch = runs.watch(id, wake)
+    host.running.add(stop)
+    // A tool that knows nothing of tasks keeps its own deadline. The work of others ends with the record.
+    const leftMs = isTaskTool(target) ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
+    cancelDeadline = clock.after(leftMs, () => stop.stop(new RpcError('timeout', `Not done within ${leftMs} ms`)))
+    async function concluded(): Promise<void> {
+      const step = await observedEnd()
+      phase = 'over'
+      cancelReport?.()
+      cancelDeadline()
+      unwatch()
+      await write(step, record.until)
+      host.running.delete(stop)
+      held.free()
+      held.release()
+      runs.leave(id)
+      runs.announce(id)
+    }
+    const ending = concluded()
+    endings.add(ending)
+    deps.waitUntil?.(ending)
+  }
+
+  /** Shows the run to the observers, and returns the step that ends its record. */
+  async function observedEnd(): Promise<Step> {
+    const { facts } = request
+    const { tracing } = host.slots
+    const observers = tracing?.layer ? [tracing.layer, host.observe] : [host.observe]
+    try {
+      const answer = await pipeline(observers, () => settled.promise)({ ...request, stop, facts })
+      return toStep(outcomeOfAnswer(answer))
+    } catch (thrown) {
+      const why = stop.reason ?? thrown
+      if (why === stillPending) return unclaim(lease.id)
+      return toStep(outcomeOfThrown(why, facts.reference ?? deps.newErrorId()))
+    }
+  }
+  const toStep = ({ outcome, message }: EndedWork): Step => finish(lease.id, outcome, message)
+
+  /** The task was acknowledged, so its end is written as soon as the store takes it. */
+  async function write(step: Step, until: number): Promise<void> {
+    for (let tries = 0; ; tries++)
+      try {
+        await change(step)
+        return
+      } catch (thrown) {
+        if (tries === 0) logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) })
+        if (clock.now() >= until || !(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
+      }
+  }
+
+  function wake(): void {
+    look().catch(() => {
+      // The next look finds it.
+    })
+  }
+  async function look(): Promise<void> {
+    const record = await calls.read(tenant, id)
+    if (phase !== 'task') return
+    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
+    else asking?.(record)
+  }
+
+  const askRound: AskRound = async (questions) => {
+    const written = await change(askStep(lease.id, questions))
+    if (!written?.changed) throw stop.reason ?? new RpcError('cancelled', 'Cancelled')
+    const round = written.call.rounds
+    const keys = Object.keys(questions).map((name) => keyOf(name, round))
+    const answers = new Promise<Params>((resolve, reject) => {
+      const forget = stop.onStop(reject)
+      asking = (record) => {
+        if (record.rounds !== round || !keys.every((key) => Object.hasOwn(record.answers, key))) return
+        asking = undefined
+        forget()
+        resolve(record.answers)
+      }
+    })
+    runs.announce(id)
+    return { round, answers: await answers }
+  }
+
+  function reportProgress({ message: sentence, progress, total }: Params): void {
+    const text =
+      typeof sentence === 'string' ? sentence : [progress, total].filter((part) => part !== undefined).join(' of ')
+    message = text.slice(0, maxMessage).toWellFormed()
+    if (phase !== 'task') return
+    cancelReport ??= clock.after(reportMs, () => {
+      cancelReport = undefined
+      change(report(lease.id, message ?? '')).then(
+        (written) => written?.changed && runs.announce(id),
+        () => {},
+      )
+    })
+  }
+
+  const task: CallTask = {
+    id,
+    ...(waiting?.record.waits && { answers: waiting.record.waits.answers, ticket: waiting.record.waits.ticket }),
+    start() {
+      if (waiting || !isTaskTool(target)) return undefined
+      if (target.task === 'always') return become()
+      const { taskAfterMs = defaultAfterMs } = target
+      const stayCall = (thrown: unknown): void =>
+        logger.warn({ event: 'taskNotCreated', tool: target.name, ...causeOf(thrown) })
+      if (taskAfterMs === 0) return become().catch(stayCall)
+      cancelStart = clock.after(taskAfterMs, () => {
+        become().catch(stayCall)
+      })
+      return undefined
+    },
+    async approvalRequired({ id: ticket, url, decideMs, runMs }, given) {
+      if (waiting) throw stillPending
+      message = url === undefined ? 'Waiting for approval' : `Waiting for approval: ${url}`
+      const record = newRecord({ waits: { ticket, args, answers: given } }, decideMs + runMs)
+      await calls.create(record)
+      request.facts['task'] = id
+      return createTaskResult(record, intervals)
+    },
+    ask(questions) {
+      if (target.policy.approval !== 'never' || waiting)
+        return Promise.reject(fail('A call that needs an approval cannot ask while it works.'))
+      const next = async (): Promise<Params> => {
+        await become()
+        return askAll(request, questions, askRound)
+      }
+      const asked = lastAsk.then(next, next)
+      lastAsk = asked.catch(() => {})
+      return asked
+    },
+  }
+
+  const call: Call = {
+    ...request,
+    stop,
+    task,
+    // Progress becomes the status of the task, so it is wanted even if the client asked for none.
+    meta: { ...request.meta, progressToken: clientToken ?? id },
+    notify(method, params) {
+      if (method === 'notifications/progress') {
+        reportProgress(params)
+        if (clientToken === undefined) return
+      }
+      if (phase === 'call' && !waiting) request.notify(method, params)
+    },
+  }
+  if (waiting) own(waiting.record, waiting.held)
+
+  return {
+    call,
+    follow(work) {
+      work.then(settled.resolve, settled.reject)
+      const answer = settled.promise.finally(() => {
+        if (phase !== 'call') return
+        phase = 'over'
+        cancelStart()
+        unfollow()
+      })
+      return new Promise((resolve, reject) => {
+        created.promise.then(resolve, reject)
+        const unlessTask = (then: () => void) => (): void => {
+          if (phase !== 'task') then()
+        }
+        answer.then(
+          (result) => unlessTask(() => resolve(result))(),
+          (thrown) => unlessTask(() => reject(thrown))(),
+        )
+      })
+    },
+  }
+}
+
+const causeOf = (thrown: unknown): Params => ({
+  ...bugOf(thrown instanceof RpcError ? (thrown.cause ?? new Error(thrown.message)) : thrown),
+})
