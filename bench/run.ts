@@ -15,6 +15,7 @@ import { bundle } from './sections/bundle.ts'
 import { client } from './sections/client.ts'
 import { documents } from './sections/documents.ts'
 import { gateway } from './sections/gateway.ts'
+import { gatewayPeers } from './sections/gateway-peers.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
@@ -35,6 +36,7 @@ const sections: Record<string, () => Promise<Section>> = {
   stdio,
   client,
   gateway,
+  'gateway-peers': gatewayPeers,
   install,
   bundle,
   documents,

@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url'
 const manifests = join(import.meta.dirname, '../npm')
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sluice-tests')
 
-const folders = ['ext-tasks', 'langchain', 'mcp-servers', 'referee-servers', 'runtimes'] as const
+const folders = ['ext-tasks', 'gateway-peers', 'langchain', 'mcp-servers', 'referee-servers', 'runtimes'] as const
 export type Folder = (typeof folders)[number]
 
 const files = ['package.json', 'package-lock.json']
@@ -46,7 +46,8 @@ export function installFolder(name: Folder): string {
  * registry, tests that need a folder fail by themselves.
  */
 export function installFolders(): void {
-  for (const name of folders) {
+  // Only the bench needs the peers of the gateway, and they take a minute.
+  for (const name of folders.filter((each) => each !== 'gateway-peers')) {
     try {
       installFolder(name)
     } catch (error) {
