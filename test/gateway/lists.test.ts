@@ -1,12 +1,18 @@
 /** Lists come from the registry: a slow, dead, changing or flooding upstream costs no list. */
 
+import { PassThrough } from 'node:stream'
 import { memoryStore } from 'sluice'
-import { upstream } from 'sluice/gateway-node'
+import { connect } from 'sluice/client'
+import { streamTransport } from 'sluice/client-node'
+import { gateway, upstream } from 'sluice/gateway-node'
+import { createServer, serveStdio } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, eras, namesOf, servedAlone, servedGateway, token, withTokens } from './kit.ts'
 import type { RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, sendJson, textResult } from './raw-upstream.ts'
 
+const silent = { info() {}, warn() {}, error() {} }
 const shared = (name: string, { url }: RawUpstream): ReturnType<typeof upstream> =>
   upstream({ name, scope: 'shared', url })
 const listings = ({ requests }: RawUpstream): number => requests.filter(({ method }) => method === 'tools/list').length
@@ -205,13 +211,27 @@ test('with trust always, connections are not compared', async () => {
   expect(listings(raw)).toBe(before)
 })
 
+test('a server on stdio waits for the first discovery, because clients read capabilities once', async () => {
+  const raw = await rawUpstream({}, { instructions: 'Use it well' })
+  const team = gateway({ name: 'team', version: '1', upstreams: [shared('raw', raw)] })
+  const server = createServer(team.endpoints['raw'] ?? team, { use: [log(silent)] })
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const serving = serveStdio(server, { input, output })
+  const client = await connect(streamTransport(output, input), { revision: '2025-11-25' })
+  onTestFinished(async () => {
+    await client.close()
+    input.end()
+    await serving.closed
+    await server.close()
+  })
+  expect(client.agreement.instructions).toBe('Use it well')
+  expect(await namesOf(client.tools())).toEqual(['echo'])
+})
+
 test('two servers of one gateway share its connections, and the last one closes them', async () => {
   const raw = await rawUpstream()
-  const { gateway } = await import('sluice/gateway-node')
-  const { createServer } = await import('sluice/node')
-  const { log } = await import('sluice/plugins')
   const team = gateway({ name: 'team', version: '1', upstreams: [shared('raw', raw)] })
-  const use = [log({ info() {}, warn() {}, error() {} })]
+  const use = [log(silent)]
   const all = createServer(team, { use })
   const alone = createServer(team.endpoints['raw'] ?? team, { use })
   onTestFinished(async () => {

@@ -77,7 +77,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     ...{ name: definition.name, store, bus, clock: ownClock, secret, closing: () => phase !== 'open' },
   })
   const { services, slots, custom } = installed
-  const source = definition.source?.start(services, (changed) => update(changed))
+  const source = definition.source?.start(services, update)
   const all = source ? [...installed.all, source] : installed.all
   const { clock, logger, newErrorId, tenants } = services
   const shared = services.store.shared && { store: services.serverStore, bus: services.bus, name: services.name }

@@ -56,14 +56,12 @@ export function defineServer(definition: ServerDefinition): ServerDefinition {
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw new TypeError('defineServer: a server needs a "name" and a "version"')
   refuseDuplicates('tool', tools)
-  refuseDuplicates(
-    'resource',
-    resources.filter(({ template }) => !template),
-  )
-  refuseDuplicates(
-    'template',
-    resources.filter(({ template }) => template),
-  )
+  // A URI may also be a template without variables.
+  for (const templates of [true, false])
+    refuseDuplicates(
+      'resource',
+      resources.filter(({ template }) => !template !== templates),
+    )
   refuseDuplicates('prompt', prompts)
   return definition
 }

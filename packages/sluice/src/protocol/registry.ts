@@ -165,16 +165,13 @@ export function compileRegistry(
       find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribeWatching),
     }
   }
-  const subscribeWatching: Run = async (call) => {
+  const subscribeWatching: Run = (call) => {
     const { connection } = call.via
     const uri = uriOf(call.params)
-    const isWanted = (): boolean =>
-      connection !== undefined && !connection.closed && connection.state.subscriptions.has(uri)
-    const isNew = !isWanted()
-    const answer = await subscribe(call)
+    const isWanted = (): boolean => connection?.closed === false && connection.state.subscriptions.has(uri)
     // Ends by itself: `isWanted` is false once the client unsubscribes or its connection closes.
-    if (isNew) definition.watch?.(uri, call, isWanted)
-    return answer
+    if (!isWanted()) definition.watch?.(uri, call, isWanted)
+    return subscribe(call)
   }
   const mayRead = (uri: string, { caller }: Call): boolean =>
     resourceAt(uri)?.policy.scopes.every((scope) => caller.scopes.has(scope)) ?? false

@@ -107,11 +107,11 @@ export function createListen(
     open++
     heldBytes += bytes
     let isOpen = true
-    const unwatch = watch ? [...filter.uris].map((uri) => watch(uri, call, () => isOpen)) : []
+    const unwatch = [...filter.uris].map((uri) => watch?.(uri, call, () => isOpen))
     return new Promise<Result>((resolve, reject) => {
       const end = (): void => {
         isOpen = false
-        for (const each of unwatch) each()
+        for (const each of unwatch) each?.()
         open--
         heldBytes -= bytes
         unsubscribe()
