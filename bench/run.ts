@@ -17,6 +17,7 @@ import { cold } from './sections/cold.ts'
 import { documents } from './sections/documents.ts'
 import { field } from './sections/field.ts'
 import { gateway } from './sections/gateway.ts'
+import { gatewayPeers } from './sections/gateway-peers.ts'
 import { growth } from './sections/growth.ts'
 import { handle } from './sections/handle.ts'
 import { http } from './sections/http.ts'
@@ -42,6 +43,7 @@ const sections: Record<string, () => Promise<Section>> = {
   stdio,
   client,
   gateway,
+  'gateway-peers': gatewayPeers,
   install,
   cold,
   bundle,
