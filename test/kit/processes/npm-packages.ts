@@ -14,7 +14,7 @@ const manifests = join(import.meta.dirname, '../npm')
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sluice-tests')
 
 const folders = ['ext-apps', 'ext-tasks', 'langchain', 'mcp-servers', 'referee-servers', 'runtimes'] as const
-/** The last one is for the benchmark alone. */
+/** The last one is for the bench alone, and takes a minute to install. */
 export type Folder = (typeof folders)[number] | 'gateway-peers'
 
 const files = ['package.json', 'package-lock.json']
@@ -47,8 +47,7 @@ export function installFolder(name: Folder): string {
  * registry, tests that need a folder fail by themselves.
  */
 export function installFolders(): void {
-  // Only the bench needs the peers of the gateway, and they take a minute.
-  for (const name of folders.filter((each) => each !== 'gateway-peers')) {
+  for (const name of folders) {
     try {
       installFolder(name)
     } catch (error) {
