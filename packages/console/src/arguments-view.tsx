@@ -137,6 +137,13 @@ function Listing(props: {
     observer.observe(mark)
     return () => observer.disconnect()
   }, [isWhole])
+  // Lines that are still added would push the end away again.
+  const [goesToEnd, setGoesToEnd] = useState(false)
+  useEffect(() => {
+    if (!goesToEnd || !isWhole) return
+    end.current?.scrollIntoView({ block: 'center' })
+    setGoesToEnd(false)
+  }, [goesToEnd, isWhole])
   const { name, characters, lines } = section
   const isLong = lines.length > longLines || characters > 4_000
   return (
@@ -152,11 +159,7 @@ function Listing(props: {
             {number(characters)} characters, {number(lines.length)} {lines.length === 1 ? 'line' : 'lines'}
           </span>
           {isLong && (
-            <button
-              type="button"
-              class="button small quiet"
-              onClick={() => end.current?.scrollIntoView({ block: 'end' })}
-            >
+            <button type="button" class="button small quiet" onClick={() => setGoesToEnd(true)}>
               Go to the end<span class="unseen"> of {label}</span>
             </button>
           )}
