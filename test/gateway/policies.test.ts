@@ -144,7 +144,8 @@ test('calls of upstream tools are in the audit, without their arguments', async 
 })
 
 test('the format of a rule applies to results of any upstream', async () => {
-  const raw = await rawUpstream({ tools: [rawTool('rows'), rawTool('plain')] })
+  const outputSchema = { type: 'object' }
+  const raw = await rawUpstream({ tools: [rawTool('rows'), rawTool('checked', { outputSchema }), rawTool('plain')] })
   const structuredContent = {
     rows: [
       { id: 1, name: 'a' },
@@ -153,11 +154,13 @@ test('the format of a rule applies to results of any upstream', async () => {
     ],
   }
   raw.respond = () => textResult(JSON.stringify(structuredContent), { structuredContent })
-  const { url } = await servedAlone(at(raw, [{ tools: 'rows', format: toon }]), { use: withTokens })
+  const { url } = await servedAlone(at(raw, [{ tools: ['rows', 'checked'], format: toon }]), { use: withTokens })
   const client = await clientOf(url, {}, token('acme.ann'))
-  expect(await client.callTool('rows')).toMatchObject({
-    content: [{ text: 'rows[3]{id,name}:\n  1,a\n  2,b\n  3,c' }],
-    structuredContent,
-  })
+  const content = [{ text: 'rows[3]{id,name}:\n  1,a\n  2,b\n  3,c' }]
+  const rows = await client.callTool('rows')
+  expect(rows).toMatchObject({ content })
+  expect(rows).not.toHaveProperty('structuredContent')
+  // A tool with an output schema must have it.
+  expect(await client.callTool('checked')).toMatchObject({ content, structuredContent })
   expect(await client.callTool('plain')).toMatchObject({ content: [{ text: JSON.stringify(structuredContent) }] })
 })

@@ -62,7 +62,7 @@ test('keeps its keys after a restart, and separates two tenants', slowTest, asyn
 test('fitness lists its tools to every caller, and shows each athlete only their own data', slowTest, async () => {
   const { keys, url } = await startAll(aFolder())
   const anonymous = await connectTo(url('fitness'))
-  expect((await anonymous.listTools()).tools).toHaveLength(16)
+  expect((await anonymous.listTools()).tools).toHaveLength(23)
   await expect(anonymous.callTool({ name: 'get_athlete', arguments: {} })).rejects.toThrow('Authentication required')
   const goal = { title: 'Alice’s goal', goal_type: 'distance', target_value: 100, target_date: '2100-01-01' }
   const alice = await connectTo(url('fitness'), keys['alice'])

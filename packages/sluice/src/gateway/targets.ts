@@ -72,7 +72,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
   const { policy, format, relaysQuestions } = settings
   const finish = (answer: Result): Answer => {
     if (isQuestion(answer)) return answer
-    return sent(context, format ? format(answer) : answer, 'content')
+    return sent(context, format ? format(answer, entry['outputSchema'] !== undefined) : answer, 'content')
   }
   const target: Tool = {
     kind: 'tool',
