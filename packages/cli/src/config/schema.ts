@@ -63,6 +63,10 @@ const upstreamRule = z.strictObject({
   allow: z.boolean().optional().describe('`false` hides the tools and refuses their calls'),
   scopes: z.array(z.string()).optional().describe('Scopes that a caller must have'),
   approval: z.enum(['never', 'always']).optional().describe('Whether a call needs an approval'),
+  questions: z
+    .enum(['decline', 'relay'])
+    .optional()
+    .describe('Whether the upstream may ask during a call that needed an approval; `decline` by default'),
   timeoutMs: ms('How long a call may take; 60 s by default'),
   format: z.enum(['toon']).optional().describe('The format of structured results as text'),
 })
