@@ -31,6 +31,6 @@ test('sluice serve fitness accepts tokens of a real issuer and API keys, each fo
   expect(await textOf(carol, 'get_athlete')).toContain('This is alice')
 
   const anonymous = await connectTo(url)
-  expect((await anonymous.listTools()).tools).toHaveLength(16)
+  expect((await anonymous.listTools()).tools).toHaveLength(23)
   await expect(textOf(anonymous, 'get_athlete')).rejects.toThrow('Authentication required')
 })
