@@ -255,6 +255,9 @@ describe('many tickets', patient, () => {
 
   test('the keys move through the list from anywhere, and ? shows them', async () => {
     const { page } = await aCrowd()
+    // A key that is pressed before the list is there moves nothing.
+    await row(page, 'A-10577').waitFor()
+    await row(page, 'A-10600').waitFor()
     await page.getByRole('link', { name: 'Live' }).focus()
     await page.keyboard.press('j')
     await expect.poll(() => focused(page)).toContain('A-10577')
