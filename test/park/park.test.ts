@@ -1,6 +1,6 @@
 /** Work that asks while it runs: one run, answered through any process, in every era. */
 
-import type { Clock, Params, Tool } from 'sluice'
+import type { Clock, Params, Store, Tool } from 'sluice'
 import { ask, fail, memoryStore, tool } from 'sluice'
 
 import { nodeClock } from 'sluice/node'
@@ -26,8 +26,12 @@ interface Parked {
   answer(process: TasksFixture, name: string, asked: Params, answers: Params, options?: SendOptions): Promise<Params>
 }
 
-function openParked(options: ParkOptions = {}, clock: Clock = nodeClock): Parked {
-  const store = memoryStore(clock)
+function openParked(
+  options: ParkOptions = {},
+  clock: Clock = nodeClock,
+  around: (store: Store) => Store = (store) => store,
+): Parked {
+  const store = around(memoryStore(clock))
   const bus = memoryBus()
   const runs: string[] = []
   const tools = [
@@ -233,6 +237,31 @@ test('a caller can park a few calls only, and others can still park theirs', asy
   await call(server, 'trip')
   expect(await call(server, 'trip')).toMatchObject({ data: { reason: 'rateLimited' } })
   expect(await call(server, 'trip', { ...form, as: 'eve' })).toMatchObject({ resultType: 'input_required' })
+})
+
+test('a client that leaves while its question is written holds no place', async () => {
+  const writing = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<void>()
+  const { open, call } = openParked({ perCaller: 1 }, nodeClock, (store) => ({
+    ...store,
+    async swap(key, ...rest) {
+      if (key[2] === 'parked') {
+        writing.resolve()
+        await written.promise
+      }
+      return store.swap(key, ...rest)
+    },
+  }))
+  const server = open()
+  const gone = new AbortController()
+  const left = server.call('trip', {}, { ...form, signal: gone.signal }).catch(() => undefined)
+  await writing.promise
+  gone.abort()
+  await settle()
+  written.resolve()
+  await left
+  await settle()
+  expect(await call(server, 'trip')).toMatchObject({ resultType: 'input_required' })
 })
 
 test('a client that declared tasks gets a task', async () => {

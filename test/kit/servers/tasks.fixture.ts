@@ -142,6 +142,7 @@ export interface SendOptions {
   readonly meta?: Params
   readonly send?: (message: object) => void
   readonly more?: Params
+  readonly signal?: AbortSignal
 }
 export interface TasksFixtureOptions {
   readonly store?: Store
@@ -174,14 +175,16 @@ export function openTasks({
   })
   let ids = 0
   async function send(method: string, params: Params = {}, options: SendOptions = {}): Promise<Params> {
-    const { as = 'ann', capabilities = withTasks, meta = {}, send: hear } = options
+    const { as = 'ann', capabilities = withTasks, meta = {}, send: hear, signal } = options
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': capabilities,
       ...meta,
     }
     const message = { jsonrpc: '2.0', id: ++ids, method, params: { ...params, token: as, _meta } }
-    const response: Params = { ...(await server.handle(message, hear ? { send: hear } : {})) }
+    const response: Params = {
+      ...(await server.handle(message, { ...(hear && { send: hear }), ...(signal && { signal }) })),
+    }
     return (response['result'] ?? response['error']) as Params
   }
   return {

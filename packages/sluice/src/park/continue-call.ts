@@ -53,6 +53,7 @@ function waitElsewhere(deps: ParkDeps, call: Call, id: string): Promise<Answer> 
   const { calls, runs } = deps
   const tenant = call.tenant.id
   return new Promise<Answer>((resolve, reject) => {
+    let unlisten = (): void => {}
     const settle = (answered: Promise<Answer>): void => {
       unwatch()
       unlisten()
@@ -71,7 +72,7 @@ function waitElsewhere(deps: ParkDeps, call: Call, id: string): Promise<Answer> 
       })
     }
     const unwatch = runs.watch(id, wake, true)
-    const unlisten = call.stop.onStop((reason) => {
+    unlisten = call.stop.onStop((reason) => {
       // The work must end with its last request, wherever it runs.
       calls.change(tenant, id, cancel).then(
         () => runs.announce(id),

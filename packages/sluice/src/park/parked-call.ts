@@ -74,6 +74,7 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
         resolve(now.answers)
       }
     })
+    if (stop.reason) return answers
     setDeadline(parkMs, `The question was not answered within ${parkMs} ms`)
     waiters.resolve((call) => questionsResult(call, record, seal, parkMs))
     return answers
@@ -95,6 +96,11 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
       release = await lease.hold()
       await calls.create(first)
       await rememberKey(deps, request, id, totalMs)
+      // The request may have ended during the writes, and with it the call: nothing would free what it holds.
+      if (stop.reason) {
+        await calls.delete(tenant, id)
+        throw stop.reason
+      }
     } catch (thrown) {
       free()
       release()
