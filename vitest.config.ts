@@ -37,7 +37,8 @@ export default defineConfig({
         '**/*.d.ts',
         /* In the browser, where test/console drives it. */ 'packages/console/src/{client,event-stream,hooks,theme}.ts',
       ],
-      reporter: ['text', 'json-summary'],
+      // Short, so that what failed is still on the screen; the files one by one are in coverage/.
+      reporter: ['text-summary', 'html', 'json-summary'],
       // The figure is wanted most when something failed.
       reportOnFailure: true,
       thresholds: {
