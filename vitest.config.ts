@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import library from './packages/sluice/package.json' with { type: 'json' }
 
@@ -22,6 +23,8 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'test/**/*.test.ts',
     ],
+    /** One per core: vitest leaves one idle by itself, and most tests wait for other processes. */
+    maxWorkers: availableParallelism(),
     globalSetup: ['test/kit/processes/global-setup.ts'],
     /* Generous, since none of them is what a test is about: a slow machine is no failure. */
     testTimeout: 60_000,
