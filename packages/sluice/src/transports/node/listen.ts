@@ -11,6 +11,7 @@ import type { Page } from '../../core/plugin.ts'
 import type { TransportServer } from '../../protocol/server.ts'
 import { pathOf } from '../http/app.ts'
 import type { RequestHandler } from '../http/routes.ts'
+import { createDirectConnections } from './direct-connections.ts'
 import type { NodeHttpApp, NodeHttpOptions } from './http-handler.ts'
 import { createNodeHttpApp } from './http-handler.ts'
 import { loopQueue, NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
@@ -121,12 +122,27 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     whenResponseIsNext(request, response, () => handle(request, response, true)),
   )
   node.maxConnections = maxConnections
-  if (admissionControl)
-    node.on('connection', (socket) => {
-      const release = admissionControl.admitConnection(socket.remoteAddress ?? '')
-      if (release) socket.on('close', release)
-      else socket.destroy()
+  const [acceptHttp] = node.listeners('connection')
+  // Bun has no such listener: there all connections are read by its own HTTP server.
+  const direct =
+    acceptHttp &&
+    createDirectConnections({
+      routes,
+      unsent,
+      idleMs: node.keepAliveTimeout,
+      handOver: (socket) => acceptHttp.call(node, socket),
+      isEnding: () => ending,
     })
+  if (direct) node.removeAllListeners('connection')
+  node.on('connection', (socket) => {
+    const release = admissionControl ? admissionControl.admitConnection(socket.remoteAddress ?? '') : noop
+    if (!release) {
+      socket.destroy()
+      return
+    }
+    if (release !== noop) socket.on('close', release)
+    direct?.accept(socket)
+  })
   // Without a listener Node treats an upgrade as an ordinary request, which is right if there are no sockets.
   if (mounted.some(({ app }) => app.sockets))
     node.on('upgrade', (request, socket, head) => upgrade(mounted, request, socket, head))
@@ -146,7 +162,11 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     await new Promise((resolve) => setImmediate(resolve))
     await Promise.all(mounted.map(({ app }) => app.close()))
     node.closeIdleConnections()
-    const cancelTimer = first.clock.after(closeWithinMs, () => node.closeAllConnections())
+    direct?.end()
+    const cancelTimer = first.clock.after(closeWithinMs, () => {
+      node.closeAllConnections()
+      direct?.destroy()
+    })
     await closed
     cancelTimer()
   }
@@ -169,6 +189,8 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     close,
   }
 }
+
+const noop = (): void => {}
 
 /** Returns a host name that clients can use: not the address for all interfaces, and one that `hosts` allows. */
 function reachableName(host: string, hosts: readonly string[] = []): string {
