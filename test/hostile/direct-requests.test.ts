@@ -26,7 +26,7 @@ const definition = defineServer({
     }),
   ],
 })
-const served = await serveHttp(createServer(definition, { logger: false }), { port: 0, hosts: ['test.example'] })
+const served = await serveHttp(createServer(definition), { port: 0, hosts: ['test.example'] })
 afterAll(() => served.close())
 const { port } = served.server.address() as AddressInfo
 
