@@ -289,6 +289,7 @@ test('closing does not wait for ever for a silent server', async () => {
 
 test('only a durable Redis is accepted for tickets, and for the others the message says what to set', async () => {
   const check = (): Promise<readonly string[]> => checkRedisDurability({ url: server.url })
+  await ask('CONFIG', 'SET', 'appendfsync', 'always')
   expect(await check()).toEqual([])
   await ask('CONFIG', 'SET', 'appendfsync', 'everysec')
   expect(await check()).toEqual([expect.stringContaining('appendfsync is everysec')])
