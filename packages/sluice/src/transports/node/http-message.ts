@@ -10,8 +10,7 @@ import type { Stop } from '../../core/stop.ts'
 import type { EventWriter } from '../http/events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../http/message.ts'
 import { onSocketClose } from './socket-close.ts'
-import type { TurnQueue } from './turn-queue.ts'
-import { createTurnQueue } from './turn-queue.ts'
+import { loopQueue } from './turn-queue.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { behindBytes, maxBufferedBytes } from './unsent-tracker.ts'
 
@@ -23,9 +22,6 @@ const http = process.getBuiltinModule('node:http')
 
 /** How many bytes of a refused body are still read, so that a client that is writing sees the answer. */
 const maxDiscarded = 4 * 1024 * 1024
-
-/** The queue of all servers in this process, because they share its event loop. */
-export const loopQueue: TurnQueue = createTurnQueue()
 
 export class NodeRequest implements HttpRequest {
   readonly transport = 'http'

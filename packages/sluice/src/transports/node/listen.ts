@@ -14,10 +14,11 @@ import type { RequestHandler } from '../http/routes.ts'
 import { createDirectConnections } from './direct-connections.ts'
 import type { NodeHttpApp, NodeHttpOptions } from './http-handler.ts'
 import { createNodeHttpApp } from './http-handler.ts'
-import { loopQueue, NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
+import { NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
 import { whenResponseIsNext } from './pipelining.ts'
 import type { PressureMonitor } from './pressure-monitor.ts'
 import { createPressureMonitor } from './pressure-monitor.ts'
+import { loopQueue } from './turn-queue.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
 /**

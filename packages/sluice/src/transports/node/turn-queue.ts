@@ -119,3 +119,6 @@ export function createTurnQueue({
     },
   }
 }
+
+/** The queue of all servers in this process, because they share its event loop. */
+export const loopQueue: TurnQueue = createTurnQueue()
