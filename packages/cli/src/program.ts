@@ -77,9 +77,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     if (context.signal.aborted) return 130
-    context.terminal.err(
-      wrapText(context.terminal, thrown instanceof CommandError ? thrown.message : messageFor(thrown, context.env)),
-    )
+    context.terminal.err(wrapText(context.terminal, messageFor(thrown, context.env)))
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
   }
 }
@@ -87,5 +85,8 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
 /** Returns the message of an error, which the library writes for people. `SLUICE_DEBUG` adds the stack. */
 const messageFor = (thrown: unknown, env: CommandContext['env']): string => {
   if (!(thrown instanceof Error)) return String(thrown)
-  return env['SLUICE_DEBUG'] ? (thrown.stack ?? thrown.message) : thrown.message
+  const cause = thrown instanceof CommandError ? thrown.cause : thrown
+  const stack = env['SLUICE_DEBUG'] && cause instanceof Error ? cause.stack : undefined
+  if (stack === undefined) return thrown.message
+  return cause === thrown ? stack : `${thrown.message}\n\n${stack}`
 }
