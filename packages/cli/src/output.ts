@@ -7,8 +7,8 @@ export const exitCodes = { ok: 0, failed: 1, usage: 2, found: 3, pipeClosed: 141
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: number
-  constructor(message: string, exitCode: number = exitCodes.failed) {
-    super(message)
+  constructor(message: string, exitCode: number = exitCodes.failed, options?: ErrorOptions) {
+    super(message, options)
     this.exitCode = exitCode
   }
 }
@@ -89,11 +89,13 @@ export function wrapText(terminal: Terminal, text: string, indent = 0): string {
   if (!terminal.isTty) return text
   const width = Math.max(terminal.columns - indent, 20)
   const lines = text.split('\n').flatMap((line) => {
-    const found: string[] = ['']
-    for (const word of line.split(' ')) {
+    // A line that begins with spaces keeps them, because it quotes a file.
+    const [lead = ''] = /^ */.exec(line) ?? []
+    const found: string[] = [lead]
+    for (const word of line.slice(lead.length).split(' ')) {
       const last = found.at(-1) ?? ''
-      if (last !== '' && last.length + 1 + word.length > width) found.push(word)
-      else found[found.length - 1] = last === '' ? word : `${last} ${word}`
+      if (last.trim() !== '' && last.length + 1 + word.length > width) found.push(word)
+      else found[found.length - 1] = last.trim() === '' ? `${last}${word}` : `${last} ${word}`
     }
     return found
   })

@@ -1,11 +1,15 @@
 /** Creates a new project from the files of a template, with the project's name in them. */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readmeOf } from './readme.ts'
 
 export const templates = ['node', 'workerd'] as const
 export type Template = (typeof templates)[number]
+
+/** Node runs TypeScript without a flag from this version on, and the projects have no build step for Node. */
+export const minNode = '22.18'
 
 export interface CreateOptions {
   readonly folder: string
@@ -22,28 +26,37 @@ export function create({ folder, template, sluice = '^0.1.0' }: CreateOptions): 
   const name = basename(target)
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/-+$/, '')
   if (!/^[a-z0-9]/.test(name))
     throw new Error(`"${basename(target)}" is not a valid package name; start it with a letter or a digit`)
-  if (existsSync(target) && readdirSync(target).length > 0)
+  if (existsSync(target) && readdirSync(target).some((file) => file !== '.git'))
     throw new Error(`${target} is not empty; choose another folder`)
   mkdirSync(target, { recursive: true })
   for (const part of ['common', template]) cpSync(join(templateRoot, part), target, { recursive: true })
-  for (const file of readdirSync(target)) {
-    const path = join(target, file)
+  for (const file of readdirSync(target).filter((each) => each !== '.git')) {
+    const path = join(target, file.replaceAll('NAME', name))
+    renameSync(join(target, file), path)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('NAME', name))
   }
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(packageOf(name, template, sluice), undefined, 2)}\n`)
   writeFileSync(join(target, 'README.md'), readmeOf(name, template, target))
-  writeFileSync(join(target, '.gitignore'), 'node_modules/\ndist/\n')
-  return readdirSync(target).sort()
+  // npm leaves these names out of packages, so they cannot be files of the template.
+  writeFileSync(join(target, '.gitignore'), `${ignored.join('\n')}\n`)
+  writeFileSync(join(target, '.npmrc'), 'engine-strict=true\n')
+  return readdirSync(target)
+    .filter((file) => file !== '.git')
+    .sort()
 }
+
+/** Files that are made by programs, or that hold secrets. */
+const ignored = ['node_modules/', 'dist/', '.sluice/', '.wrangler/', '.env*', '.dev.vars', '*.log']
 
 const packageOf = (name: string, template: Template, sluice: string): object => ({
   name,
   version: '0.1.0',
   private: true,
   type: 'module',
-  engines: { node: '>=22.18' },
+  engines: { node: `>=${minNode}` },
   scripts:
     template === 'node'
       ? { start: 'node main.ts', test: 'node --test', check: 'tsc' }
@@ -60,34 +73,3 @@ const packageOf = (name: string, template: Template, sluice: string): object => 
     ...(template === 'workerd' && { esbuild: '^0.28.0', workerd: '^1.20261023.1' }),
   },
 })
-
-function readmeOf(name: string, template: Template, folder: string): string {
-  // Uses the absolute path, because a client starts the server from any working folder.
-  const args = JSON.stringify([join(folder, 'main.ts'), '--stdio'])
-  const stdio = `{ "mcpServers": { "${name}": { "command": "node", "args": ${args} } } }`
-  const http = `{ "mcpServers": { "${name}": { "type": "http", "url": "http://127.0.0.1:8080/" } } }`
-  const deploy =
-    template === 'node'
-      ? '`service.conf` is a unit for systemd: copy the project to its folder, run `npm ci --omit=dev`, and enable the unit. For several machines, add a load balancer and Redis.'
-      : '`npm run build` makes one file, `dist/worker.js`. `workerd serve workerd.capnp` runs it, and so does Cloudflare.'
-  return `# ${name}
-
-An MCP server on [Sluice](https://www.npmjs.com/package/sluice). The tools are in \`server.ts\`.
-
-\`\`\`sh
-npm install
-npm test
-npm start
-\`\`\`
-
-Add it to a client:
-
-\`\`\`json
-${template === 'node' ? stdio : http}
-\`\`\`
-
-## Deployment
-
-${deploy}
-`
-}

@@ -1,73 +1,14 @@
 #!/usr/bin/env node
-/** `npm create sluice`: asks a few questions, or takes the answers from flags. */
+/** `npm create sluice`. It checks the version of Node before it loads anything, so that an old Node gets a message. */
 
-import { parseArgs } from 'node:util'
-import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
-import { create, type Template, templates } from './create.ts'
-
-const usage = `npm create sluice [folder] [-- --template node|workerd] [--yes]
-
-Creates a new MCP server project: a server, its test, and a way to deploy it. Asks for options that are not given.
-
-  --template <name>  the runtime: node (HTTP and stdio) or workerd (the edge)
-  --yes              use the defaults instead of asking
-  --help             show this help
-
-Examples:
-  $ npm create sluice
-  $ npm create sluice my-server -- --template workerd --yes`
-
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      template: { type: 'string' },
-      sluice: { type: 'string' },
-      yes: { type: 'boolean', short: 'y' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-  if (values.help) {
-    process.stdout.write(`${usage}\n`)
-    return 0
-  }
-  if (values.template !== undefined && !isTemplate(values.template))
-    throw new Error(`--template must be ${templates.join(' or ')}, not "${values.template}"`)
-  const isAsking = !values.yes && process.stdin.isTTY === true
-  if (isAsking) intro('A new MCP server')
-  const folder =
-    positionals[0] ?? (isAsking ? await text({ message: 'In which folder?', initialValue: 'my-server' }) : 'my-server')
-  const template =
-    values.template ??
-    (isAsking
-      ? await select({
-          message: 'On which runtime?',
-          options: [
-            { value: 'node', label: 'Node', hint: 'HTTP and stdio' },
-            { value: 'workerd', label: 'workerd', hint: 'the edge' },
-          ],
-        })
-      : 'node')
-  if (isCancel(folder) || isCancel(template)) {
-    cancel('Cancelled. No files were created.')
-    return 130
-  }
-  const files = create({
-    folder,
-    template: isTemplate(template) ? template : 'node',
-    ...(values.sluice && { sluice: values.sluice }),
-  })
-  const next = `cd ${folder} && npm install && npm test && npm start`
-  if (isAsking) outro(`Created ${files.length} files. Next: ${next}`)
-  else process.stdout.write(`${files.join('\n')}\n\nNext: ${next}\n`)
-  return 0
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `A project on Sluice needs Node 22.18 or newer, which runs TypeScript; this is ${process.versions.node}. Get one from https://nodejs.org\n`,
+  )
+  process.exit(1)
 }
+const { run } = await import('./command.ts')
+process.exitCode = await run()
 
-const isTemplate = (name: string): name is Template => (templates as readonly string[]).includes(name)
-
-try {
-  process.exitCode = await main()
-} catch (thrown) {
-  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${usage}\n`)
-  process.exitCode = 2
-}
+export {}

@@ -125,13 +125,16 @@ export function toCommandError(thrown: unknown, target: string): unknown {
     )
   if (thrown.status !== 401) return new CommandError(thrown.message)
   const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
-  // RFC 6750: a challenge has this error only if the request had a token.
-  const isRefused = thrown.challenge?.includes('invalid_token') === true
-  const problem = isRefused
+  const reference = thrown.reference === undefined ? '' : `\nReference, for the operator: ${thrown.reference}`
+  const problem = isCredentialRefused(thrown)
     ? 'The server refused this credential: it is unknown, expired or revoked. Give another'
     : 'The server requires a credential. Give one'
-  return new CommandError(`${problem} with --token or SLUICE_TOKEN, or use --sign-in.${hint}`)
+  return new CommandError(`${problem} with --token or SLUICE_TOKEN, or use --sign-in.${hint}${reference}`)
 }
+
+/** RFC 6750: a challenge has this error only if the request had a token. */
+export const isCredentialRefused = ({ challenge }: ClientError): boolean =>
+  challenge?.includes('invalid_token') === true
 
 /** Resolves the variables. A name without a value takes the value from this environment. */
 const chosenVariables = (variables: readonly string[], env: Environment): Environment =>

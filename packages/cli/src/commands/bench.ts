@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { modern, type Params, withEnvelope } from '../client/message.ts'
 import { type ConnectOptions, headersOf, isUrl } from '../client/open.ts'
-import { CommandError, exitCodes, styled, type Terminal, table, toJson } from '../output.ts'
+import { CommandError, exitCodes, plural, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
 export interface BenchOptions extends ConnectOptions {
@@ -111,7 +111,9 @@ export async function bench(
       ),
     )
   if (limited > 0)
-    terminal.err(`${limited} calls were rate-limited, so this measured the server’s rate limit, not its speed.`)
+    terminal.err(
+      `${plural(limited, 'call')} hit a rate limit, so this measured the server’s rate limit, not its speed.`,
+    )
   return failed > 0 ? exitCodes.failed : exitCodes.ok
 }
 
@@ -120,7 +122,7 @@ function progress(terminal: Terminal, seconds: number, calls: () => number): () 
   if (!terminal.isTty) return () => {}
   let passed = 0
   const timer = setInterval(() => {
-    process.stderr.write(`\r${styled(terminal, 'dim', `${++passed} of ${seconds} s, ${calls()} calls`)}`)
+    process.stderr.write(`\r${styled(terminal, 'dim', `${++passed} of ${seconds} s, ${plural(calls(), 'call')}`)}`)
   }, 1000)
   return () => {
     clearInterval(timer)

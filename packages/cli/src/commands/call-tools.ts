@@ -3,7 +3,7 @@
 import type { Client } from 'sluice/client'
 import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'
-import { CommandError, escapeControls, exitCodes, styled, type Terminal, toJson, wrapText } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, plural, styled, type Terminal, toJson, wrapText } from '../output.ts'
 import { suggest } from '../suggest.ts'
 import { readArguments } from './arguments.ts'
 import { allOf, type CallContext, printNotification, prompt, textOf } from './call-context.ts'
@@ -68,7 +68,7 @@ function listOf(terminal: Terminal, client: Client, tools: readonly Params[]): s
       ...(first === '' ? [] : [`    ${wrapText(terminal, first, 4)}`]),
     ]
   })
-  const head = `${escapeControls(String(name))} ${escapeControls(String(version))}, MCP ${revision}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
+  const head = `${escapeControls(String(name))} ${escapeControls(String(version))}, MCP ${revision}, ${plural(tools.length, 'tool')}`
   return [styled(terminal, 'dim', head), ...lines].join('\n')
 }
 

@@ -6,9 +6,9 @@ import { isObject } from '../client/message.ts'
 import type { ConnectOptions } from '../client/open.ts'
 import { openClient, toCommandError } from '../client/open.ts'
 import type { Terminal } from '../output.ts'
-import { CommandError, escapeControls, styled } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, styled } from '../output.ts'
 import { readArguments } from './arguments.ts'
-import { printNotification, prompt } from './call-context.ts'
+import { type CallContext, printNotification, prompt } from './call-context.ts'
 import { complete, getPrompt, listPrompts, listResources, readResource } from './call-explore.ts'
 import { repl } from './call-repl.ts'
 import { callTool, listTools } from './call-tools.ts'
@@ -57,13 +57,9 @@ export async function call(
     const callContext = { ...context, client, target, json: options.json === true, isAsking }
     // With these the words after the target are arguments.
     const words = name === undefined ? [] : [name, ...pairs]
-    if (options.repl) return await repl(callContext)
-    if (options.resources) return await listResources(callContext)
-    if (options.read !== undefined) return await readResource(callContext, options.read)
-    if (options.prompts) return await listPrompts(callContext)
-    if (options.prompt !== undefined) return await getPrompt(callContext, options.prompt, words)
-    if (options.complete !== undefined) return await complete(callContext, options.complete, words)
-    return await (name === undefined ? listTools(callContext) : callTool(callContext, name, pairs))
+    const code = await act(callContext, options, words)
+    if (code !== exitCodes.ok) stderrTail.print(terminal)
+    return code
   } catch (thrown) {
     stderrTail.print(terminal)
     if (thrown instanceof ServerError)
@@ -72,6 +68,18 @@ export async function call(
   } finally {
     await client.close()
   }
+}
+
+/** Does what the options ask for. By default it lists the tools, or calls the one that is named first. */
+async function act(context: CallContext, options: CallOptions, words: readonly string[]): Promise<number> {
+  if (options.repl) return repl(context)
+  if (options.resources) return listResources(context)
+  if (options.read !== undefined) return readResource(context, options.read)
+  if (options.prompts) return listPrompts(context)
+  if (options.prompt !== undefined) return getPrompt(context, options.prompt, words)
+  if (options.complete !== undefined) return complete(context, options.complete, words)
+  const [name, ...pairs] = words
+  return name === undefined ? listTools(context) : callTool(context, name, pairs)
 }
 
 /** The last characters that a started command wrote to its stderr. */

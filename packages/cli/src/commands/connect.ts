@@ -13,7 +13,7 @@ import { isAnswering, startLocalSluice } from '../host/local-sluice.ts'
 import { loggerOf } from '../host/logger.ts'
 import { dataFolder } from '../host/store.ts'
 import { problemOf } from '../host/upstreams.ts'
-import { CommandError, escapeControls, exitCodes } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, plural } from '../output.ts'
 import { version } from '../package.ts'
 import type { CommandContext } from './context.ts'
 import { nameFor } from './wrap-name.ts'
@@ -79,7 +79,7 @@ async function relay(
     await server.close()
     throw new CommandError(`${url.href}: ${escapeControls(problem)}`)
   }
-  terminal.err(`Connected to ${url.href}: ${state?.tools ?? 0} tools`)
+  terminal.err(`Connected to ${url.href}: ${plural(state?.tools ?? 0, 'tool')}`)
   await serveStdio(server).closed
   return exitCodes.ok
 }

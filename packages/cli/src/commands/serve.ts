@@ -12,7 +12,7 @@ import { clock, isGated } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
 import { isUpstream, openUpstreams } from '../host/upstreams.ts'
-import { CommandError, escapeControls, exitCodes, numberOf, styled } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, numberOf, styled, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { choosesStdio, serveOne } from './serve-one.ts'
 
@@ -61,7 +61,7 @@ export async function serve(context: CommandContext, target: string, options: Se
   const opened = await (isStdio ? withStdoutSilenced(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
   const local = applyLocalDefaults(loaded, isGated(opened.definition))
-  const print = (text: string): void => terminal.err(styled(terminal, 'dim', text))
+  const print = (text: string): void => terminal.err(styled(terminal, 'dim', wrapText(terminal, text)))
   return serveOne(context, {
     ...{ name, opened, config: local, folder, logger, isStdio },
     ...(options.watch &&

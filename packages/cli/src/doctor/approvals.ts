@@ -7,6 +7,7 @@ import { readApprovalTime } from 'sluice/approvals'
 import type { Environment } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { openStore } from '../host/store.ts'
+import { plural } from '../output.ts'
 import type { Finding } from './finding.ts'
 import { good, note } from './finding.ts'
 
@@ -40,7 +41,7 @@ export function approvalFindings({ mark, madeAt, now, openMs }: ApprovalsSnapsho
     return [
       note(
         'Approvals',
-        `the clock is ${behind} minutes behind the last approval: it was set back`,
+        `the clock is ${plural(behind, 'minute')} behind the last approval: it was set back`,
         'Correct the clock. Until then approvals use the time of the store, and none is valid longer',
       ),
     ]
@@ -51,7 +52,7 @@ export function approvalFindings({ mark, madeAt, now, openMs }: ApprovalsSnapsho
       note(
         'Approvals',
         'the store was restored from a copy, in which spent approvals may look unspent',
-        `Deny the tickets of "sluice approvals list --status approved", or wait ${Math.ceil((openMs - now + madeAt) / minute)} minutes until they have expired`,
+        `Deny the tickets of "sluice approvals list --status approved", or wait ${plural(Math.ceil((openMs - now + madeAt) / minute), 'minute')} until they have expired`,
       ),
     ]
   return [good('Approvals', 'their time has not gone back')]

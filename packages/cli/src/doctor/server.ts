@@ -5,7 +5,8 @@ import { createNodeSender } from 'sluice/client-node'
 import type { Environment } from 'sluice/node'
 import { clientInfo } from '../client/message.ts'
 import type { ConnectOptions } from '../client/open.ts'
-import { headersOf } from '../client/open.ts'
+import { headersOf, isCredentialRefused } from '../client/open.ts'
+import { plural } from '../output.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -30,7 +31,10 @@ export async function checkServer(url: string, options: ConnectOptions, env: Env
       const { revision, serverInfo } = client.agreement
       const { name = '?', version = '' } = serverInfo
       findings.push(
-        good(what, `${revision}, ${String(name)} ${String(version)}, ${Array.isArray(tools) ? tools.length : 0} tools`),
+        good(
+          what,
+          `${revision}, ${String(name)} ${String(version)}, ${plural(Array.isArray(tools) ? tools.length : 0, 'tool')}`,
+        ),
       )
     } catch (thrown) {
       refused ||= thrown instanceof ClientError && thrown.status === 401
@@ -44,6 +48,12 @@ export async function checkServer(url: string, options: ConnectOptions, env: Env
 
 function toFinding(what: string, era: 'modern' | 'legacy', thrown: unknown): Finding {
   const found = thrown instanceof Error ? thrown.message : String(thrown)
+  if (thrown instanceof ClientError && isCredentialRefused(thrown))
+    return bad(
+      what,
+      `the credential was refused${thrown.reference === undefined ? '' : ` (reference ${thrown.reference})`}`,
+      'It is unknown, expired or revoked: give another with --token. The log of the server has a line with the reference',
+    )
   if (thrown instanceof ClientError && thrown.status === 401)
     return bad(what, 'a credential is required', 'Give one with --token, or create one with: sluice keys create <name>')
   if (thrown instanceof ClientError && thrown.status === 403)

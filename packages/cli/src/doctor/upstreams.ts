@@ -7,6 +7,7 @@ import { createServer } from 'sluice/node'
 import { log, park } from 'sluice/plugins'
 import type { Config, ServerSettings } from '../config/schema.ts'
 import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
+import { plural } from '../output.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -65,7 +66,7 @@ function findingsOf(what: string, name: string, settings: ServerSettings, state:
     return [bad(what, `${problemOf(state) ?? `no answer within ${startMs / 1000} s`}.${wrote}`, fix)]
   }
   const revision = connections.find((each) => each.revision !== undefined)?.revision
-  const counts = `${tools} tools, ${prompts} prompts, ${resources} resources`
+  const counts = [plural(tools, 'tool'), plural(prompts, 'prompt'), plural(resources, 'resource')].join(', ')
   return [
     good(what, revision === undefined ? counts : `${revision}, ${counts}`),
     ...leftOut.map(({ kind, name: definition, reason }) =>

@@ -9,6 +9,7 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Server } from 'sluice'
 import { CommandError } from '../output.ts'
+import { describeModuleError } from './module-error.ts'
 import { withDeadline } from './run.ts'
 import { definitionIn, importModule } from './servers.ts'
 
@@ -47,7 +48,9 @@ export function watchModule(
       print(`Reloaded ${module}`)
     } catch (thrown) {
       // The running server stays as it was.
-      print(`Not reloaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      print(
+        `Not reloaded: ${thrown instanceof CommandError ? thrown.message : describeModuleError(thrown, module, process.cwd())}`,
+      )
     }
   }
   const watcher = watch(root, { recursive: true }, (_, file) => {

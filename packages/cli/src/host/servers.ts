@@ -9,6 +9,7 @@ import { type Environment, removeVariables } from 'sluice/node'
 import { secretNames } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
+import { describeModuleError } from './module-error.ts'
 
 /** Loaded on demand, because each has its own libraries. */
 const builtInServers: { readonly [name: string]: () => Promise<{ readonly open: OpenServer }> } = {
@@ -74,7 +75,12 @@ export const isModule = (target: string): boolean =>
 export async function importModule(path: string, version = ''): Promise<object> {
   const file = resolve(path)
   if (!existsSync(file)) throw new CommandError(`The module ${file} does not exist`, exitCodes.usage)
-  return (await import(`${pathToFileURL(file).href}${version}`)) as object
+  try {
+    return (await import(`${pathToFileURL(file).href}${version}`)) as object
+  } catch (thrown) {
+    const message = describeModuleError(thrown, path, process.cwd())
+    throw new CommandError(message, exitCodes.failed, { cause: thrown })
+  }
 }
 
 /** Opens the server of a module: its `open` function, its default export, or the first exported definition. */

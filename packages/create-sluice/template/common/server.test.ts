@@ -6,13 +6,13 @@ import { server } from './server.ts'
 test('shouts to clients of every revision', async () => {
   for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28'] as const) {
     const client = await testClient(server, { revision })
-    const { content } = (await client.call('shout', { text: 'hi' })) as { content: { text: string }[] }
-    assert.equal(content[0]?.text, 'HI')
+    assert.equal((await client.call('shout', { text: 'hi' })).text(), 'HI')
     client.close()
   }
 })
 
 test('refuses an empty text', async () => {
   const client = await testClient(server)
-  assert.equal((await client.call('shout', { text: '' }))['isError'], true)
+  assert.equal((await client.call('shout', { text: '' })).isError, true)
+  client.close()
 })

@@ -44,6 +44,8 @@ export interface ClientErrorDetails {
   readonly status?: number
   /** The `WWW-Authenticate` header of a refusal. */
   readonly challenge?: string | undefined
+  /** The reference in a refusal, by which the server’s operator finds it in the log. */
+  readonly reference?: string | undefined
   readonly cause?: unknown
 }
 
@@ -55,12 +57,14 @@ export class ClientError extends Error {
   readonly mayHaveRun: boolean
   readonly status: number | undefined
   readonly challenge: string | undefined
+  readonly reference: string | undefined
   constructor(reason: ClientErrorReason, message: string, details: ClientErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.reason = reason
     this.mayHaveRun = details.mayHaveRun ?? true
     this.status = details.status
     this.challenge = details.challenge
+    this.reference = details.reference
   }
 }
 

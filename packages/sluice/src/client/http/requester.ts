@@ -53,11 +53,10 @@ export function createRequester(server: string, options: RequesterOptions): Requ
       const { status } = response
       if (status === 401 || (status === 403 && response.header('www-authenticate') !== undefined)) {
         const header = response.header('www-authenticate')
+        if (authorization === undefined || challenges >= maxChallenges)
+          throw refusal(status, header, await referenceIn(response))
         response.discard()
-        const isRepeated =
-          authorization !== undefined &&
-          challenges < maxChallenges &&
-          (await authorization.challenged({ status, header, attempt: challenges, refused: token }))
+        const isRepeated = await authorization.challenged({ status, header, attempt: challenges, refused: token })
         challenges++
         if (!isRepeated) throw refusal(status, header)
       } else if (status >= 300 && status < 400 && status !== 304) {
@@ -87,11 +86,29 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   }
 }
 
-const refusal = (status: number, challenge: string | undefined): ClientError =>
+const maxRefusalBytes = 16 * 1024
+
+/** Returns the reference in a refusal, by which the server’s operator finds it in the log. */
+async function referenceIn(response: HttpResponse): Promise<string | undefined> {
+  // A body of unknown length may never end, and the refusal is clear without it.
+  if (!(Number(response.header('content-length')) <= maxRefusalBytes)) {
+    response.discard()
+    return undefined
+  }
+  try {
+    const body = JSON.parse(await response.text(maxRefusalBytes)) as { error?: { data?: { reference?: unknown } } }
+    const reference = body.error?.data?.reference
+    return typeof reference === 'string' && /^[\w-]{1,64}$/.test(reference) ? reference : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const refusal = (status: number, challenge: string | undefined, reference?: string): ClientError =>
   new ClientError(
     'unauthorized',
     status === 401 ? 'The server asks for a credential (HTTP 401)' : 'The credential does not allow this (HTTP 403)',
-    { mayHaveRun: false, status, challenge },
+    { mayHaveRun: false, status, challenge, reference },
   )
 
 /** A redirect keeps scheme, host and port, and the method: otherwise credentials and arguments would leave with it. */

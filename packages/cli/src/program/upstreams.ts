@@ -1,0 +1,37 @@
+/** The options and examples of `sluice upstreams`. */
+
+import type { Command } from 'commander'
+import { configOption, dataOption, jsonOption, type ProgramBuilder } from './builder.ts'
+
+export function addUpstreams({ program, context, sub, runs }: ProgramBuilder): void {
+  const upstreams = sub(
+    program,
+    'upstreams',
+    'show and restart the servers behind the running Sluice',
+    'sluice upstreams list',
+    'sluice upstreams logs files',
+  )
+  const ofRunning = (command: Command): Command => command.addOption(dataOption).addOption(configOption)
+  ofRunning(sub(upstreams, 'list', 'list the upstreams with their state', 'sluice upstreams list --json'))
+    .addOption(jsonOption)
+    .action(runs(async (options) => (await import('../commands/upstreams.ts')).upstreamsList(context, options)))
+  ofRunning(
+    sub(
+      upstreams,
+      'restart <name>',
+      'end its processes and connections, and start it again',
+      'sluice upstreams restart files',
+    ),
+  ).action(
+    runs(async (name: string, options) =>
+      (await import('../commands/upstreams.ts')).upstreamsRestart(context, name, options),
+    ),
+  )
+  ofRunning(sub(upstreams, 'logs <name>', 'print what its processes wrote to stderr', 'sluice upstreams logs files'))
+    .addOption(jsonOption)
+    .action(
+      runs(async (name: string, options) =>
+        (await import('../commands/upstreams.ts')).upstreamsLogs(context, name, options),
+      ),
+    )
+}
