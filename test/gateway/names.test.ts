@@ -63,19 +63,19 @@ test('without a prefix the owner of a name keeps it, whatever another upstream l
 
 test('equal URIs of two upstreams are not merged: the first keeps it, and the other serves it alone', async () => {
   const [first, second] = [
-    await rawUpstream({ resources: [resource('skill://x'), resource('skill://first')] }),
-    await rawUpstream({ resources: [resource('skill://x'), resource('skill://second')] }),
+    await rawUpstream({ resources: [resource('note://x'), resource('note://first')] }),
+    await rawUpstream({ resources: [resource('note://x'), resource('note://second')] }),
   ]
   reading(first, 'first')
   reading(second, 'second')
   const { url } = await servedGateway([at('first', first), at('second', second)])
   const client = await clientOf(url)
-  expect(await namesOf(client.resources(), 'uri')).toEqual(['skill://x', 'skill://first', 'skill://second'])
+  expect(await namesOf(client.resources(), 'uri')).toEqual(['note://x', 'note://first', 'note://second'])
   const read = async (uri: string): Promise<unknown> => (await client.request('resources/read', { uri }))['contents']
-  expect(await read('skill://x')).toMatchObject([{ text: 'first' }])
-  expect(await read('skill://second')).toMatchObject([{ text: 'second' }])
+  expect(await read('note://x')).toMatchObject([{ text: 'first' }])
+  expect(await read('note://second')).toMatchObject([{ text: 'second' }])
   const alone = await clientOf((await servedAlone(at('second', second))).url)
-  expect(await alone.request('resources/read', { uri: 'skill://x' })).toMatchObject({ contents: [{ text: 'second' }] })
+  expect(await alone.request('resources/read', { uri: 'note://x' })).toMatchObject({ contents: [{ text: 'second' }] })
 })
 
 test('a later list cannot claim a URI of another upstream, nor one that its template covers', async () => {
@@ -138,8 +138,8 @@ test('a link to a URI of another upstream becomes text', async () => {
 test('the page of an app is named only by tools of the upstream that has it', async () => {
   const page = { _meta: { ui: { resourceUri: 'ui://page' }, 'com.example/kept': 1 } }
   const owner = await rawUpstream({ tools: [rawTool('show', page)], resources: [resource('ui://page')] })
-  const other = await rawUpstream({ tools: [rawTool('show', page)] })
-  const { url } = await servedGateway([at('owner', owner), at('other', other)])
+  const other = await rawUpstream({ tools: [rawTool('see', page)] })
+  const { url } = await servedGateway([at('owner', owner, { prefix: '' }), at('other', other, { prefix: '' })])
   const client = await clientOf(url)
   expect(await namesOf(client.tools(), '_meta')).toEqual([page._meta, { 'com.example/kept': 1 }])
   const alone = await clientOf((await servedAlone(at('owner', owner))).url)

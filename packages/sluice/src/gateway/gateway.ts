@@ -18,11 +18,14 @@ import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
+import type { UriNames } from './skill-uris.ts'
+import { sameUris, skillUris } from './skill-uris.ts'
 import type { Owners } from './table.ts'
 import { createTable } from './table.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget } from './targets.ts'
 import type { Gateway, GatewayOptions, Upstream } from './types.ts'
+import { upstreamSkills } from './upstream-skills.ts'
 import type { Watches } from './watches.ts'
 import { createWatches } from './watches.ts'
 
@@ -155,7 +158,11 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { one, relay, watches } = found
       const completes =
         one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
-      return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
+      return {
+        one,
+        watches,
+        context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes, uris: sameUris },
+      }
     },
     close() {
       for (const { watches } of relays.values()) watches.close()
@@ -182,15 +189,19 @@ function compileAll(
     return { definition: { ...base, ...unknownLists(upstreams.map(({ name }) => name)) }, owners: previous }
   const table = createTable(claimants, previous)
   const links = createLinks(table.ownerOfUri)
+  const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
+  const urisOf = (name: string): UriNames => namesOf.get(name) ?? sameUris
   const contextOf = (name: string): TargetContext => ({
     ...contexts.of(name).context,
+    uris: urisOf(name),
     outgoing: (answer) => links.outgoing(name, answer),
   })
   const targets = claimants.map(({ upstream, definitions }) => {
     const { name } = upstream
     const made = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
     contexts.of(name).one.leftOut.set('', made.leftOut)
-    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => table.ownerOfUri(uri) === name))
+    const keepsNames = upstream.prefix === ''
+    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => keepsNames && table.ownerOfUri(uri) === name))
     return { ...made, tools }
   })
   const texts = [
@@ -201,6 +212,17 @@ function compileAll(
     ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
   ].filter((text) => text !== undefined)
   const resources = targets.flatMap((made) => [...made.resources, ...made.templates])
+  const skills = upstreamSkills(
+    claimants.map(({ upstream: { name }, definitions }) => ({
+      ...{ definitions, context: contextOf(name), uris: urisOf(name) },
+      lists: (uri) => typeof table.namingOf(name)('skill', uri) === 'string',
+      // A skill that no list has is found by the prefix of its upstream.
+      owns: (uri) => {
+        const owner = table.ownerOfUri(uri)
+        return owner === undefined ? urisOf(name).original(uri) !== uri : owner === name
+      },
+    })),
+  )
   return {
     owners: table.owners,
     definition: {
@@ -209,13 +231,16 @@ function compileAll(
       tools: targets.flatMap((made) => made.tools),
       prompts: targets.flatMap((made) => made.prompts),
       resources,
+      ...(skills && { skills }),
       resourceAt(uri) {
-        const owner = links.ownerOf(uri)
+        const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
         return owner === undefined ? undefined : linkedTarget(uri, contextOf(owner))
       },
       watch(uri, call, isWanted) {
         const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
-        return owner === undefined ? () => {} : contexts.of(owner).watches.watch(uri, call, isWanted)
+        return owner === undefined
+          ? () => {}
+          : contexts.of(owner).watches.watch(urisOf(owner).original(uri), call, isWanted, uri)
       },
     },
   }
