@@ -65,7 +65,9 @@ export function gateway(options: GatewayOptions): Gateway {
       const { runtime: joined, leave } = join(services)
       const contexts = contextsOf(joined, services, endpoint)
       const compile = create(contexts)
-      const unsubscribe = joined.onChange(() => {
+      let isCompiled = false
+      const swap = (): void => {
+        isCompiled = true
         try {
           update(compile())
         } catch (thrown) {
@@ -73,10 +75,15 @@ export function gateway(options: GatewayOptions): Gateway {
           const message = thrown instanceof Error ? thrown.message : ''
           services.logger.error({ event: 'definitionsRefused', message })
         }
-      })
+      }
+      const unsubscribe = joined.onChange(swap)
       return {
         accepts: (_, exposure) => assertScopes(served, exposure),
-        ready: () => joined.ready(),
+        async ready() {
+          await joined.ready()
+          // A server that joins later missed the change that made the definitions known.
+          if (!isCompiled) swap()
+        },
         async close() {
           unsubscribe()
           contexts.close()
