@@ -18,7 +18,8 @@ const patienceMs = 60_000
 /** What a host with apps reads: the tools, and the page that the first one names. */
 async function readApp(client: Client): Promise<{ readonly tools: unknown; readonly page: unknown }> {
   const tools: readonly Members[] = await allOf(client.tools())
-  const { resourceUri } = (tools[0]?.['_meta'] as Members)['ui'] as Members
+  const meta = tools[0]?.['_meta'] as { readonly ui: { readonly resourceUri: string } } | undefined
+  const resourceUri = meta?.ui.resourceUri
   expect(resourceUri).toMatch(/^ui:\/\//)
   const { contents } = await client.request('resources/read', { uri: resourceUri })
   return { tools, page: contents }
@@ -39,7 +40,9 @@ test('the endpoint of an upstream, and the endpoint for all without a prefix, ke
   const direct = await connect(stdioTransport({ command, args }))
   onTestFinished(() => direct.close())
   const expected = await readApp(direct)
-  expect(expected.page).toMatchObject([{ mimeType: 'text/html;profile=mcp-app', text: expect.stringMatching(/<html/i) }])
+  expect(expected.page).toMatchObject([
+    { mimeType: 'text/html;profile=mcp-app', text: expect.stringMatching(/<html/i) },
+  ])
   const team = budget('')
   for (const definition of [team, team.endpoints['budget'] as ServerDefinition]) {
     const url = await served(definition)

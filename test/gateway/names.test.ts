@@ -1,7 +1,10 @@
 /** Names and URIs on the endpoint for all upstreams: each has one owner, and none is parsed. */
 
+import { memoryStore } from 'sluice'
 import type { Upstream } from 'sluice/gateway-node'
-import { upstream } from 'sluice/gateway-node'
+import { gateway, upstream } from 'sluice/gateway-node'
+import { createServer, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import { allOf, clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
@@ -59,6 +62,36 @@ test('without a prefix the owner of a name keeps it, whatever another upstream l
   expect(team.states()[0]?.leftOut).toEqual([
     { kind: 'tool', name: 'search', reason: 'not on the endpoint for all: second has it too' },
   ])
+})
+
+test('after a restart the owner of a name keeps it, even if another upstream is listed first', async () => {
+  const search = (): ReturnType<typeof rawUpstream> => rawUpstream({ tools: [rawTool('search')] })
+  const [owner, other] = [await search(), await search()]
+  owner.respond = () => textResult('owner')
+  other.respond = () => textResult('other')
+  const upstreams = [at('other', other, { prefix: '' }), at('owner', owner, { prefix: '' })]
+  const store = memoryStore()
+  /** One run of the gateway on the store. Returns what its tool answers. */
+  async function run(): Promise<unknown> {
+    const server = createServer(gateway({ name: 'team', version: '1.0.0', startMs: 200, upstreams }), {
+      ...{ store, use: [log({ info() {}, warn() {}, error() {} })] },
+    })
+    const serving = await serveHttp(server, { port: 0 })
+    const client = await clientOf(serving.url)
+    const listed = await namesOf(client.tools())
+    const { content } = listed.includes('search') ? await client.callTool('search') : { content: 'not listed' }
+    await serving.close()
+    return content
+  }
+  await other.stop()
+  expect(await run()).toMatchObject([{ text: 'owner' }])
+  await other.start()
+  expect(await run()).toMatchObject([{ text: 'owner' }])
+  // An owner that is down and forgotten still has its names.
+  await owner.stop()
+  for (const { key } of await store.list(['gateway', 'team', 'definitions', 'owner'], { limit: 10 }))
+    await store.delete(key)
+  expect(await run()).toBe('not listed')
 })
 
 test('equal URIs of two upstreams are not merged: the first keeps it, and the other serves it alone', async () => {

@@ -59,12 +59,12 @@ export function gateway(options: GatewayOptions): Gateway {
   const sourceOf = (
     endpoint: string,
     served: readonly Upstream[],
-    create: (contexts: Contexts) => () => ServerDefinition,
+    create: (contexts: Contexts, runtime: Runtime) => () => ServerDefinition,
   ): DefinitionSource => ({
     start(services, update): Contribution {
       const { runtime: joined, leave } = join(services)
       const contexts = contextsOf(joined, services, endpoint)
-      const compile = create(contexts)
+      const compile = create(contexts, joined)
       let isCompiled = false
       const swap = (): void => {
         isCompiled = true
@@ -110,11 +110,10 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 
   const base: ServerDefinition = { ...info, ...(instructions !== undefined && { instructions }) }
-  const source: DefinitionSource = sourceOf('', upstreams, (contexts) => {
-    let owners: Owners = new Map()
+  const source: DefinitionSource = sourceOf('', upstreams, (contexts, { owners }) => {
     return () => {
-      const made = compileAll(base, upstreams, contexts, owners)
-      owners = made.owners
+      const made = compileAll(base, upstreams, contexts, owners.current)
+      owners.change(made.owners)
       return { ...made.definition, source }
     }
   })
@@ -194,7 +193,7 @@ function compileAll(
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
   if (claimants.length === 0)
     return { definition: { ...base, ...unknownLists(upstreams.map(({ name }) => name)) }, owners: previous }
-  const table = createTable(claimants, previous)
+  const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
   const links = createLinks(table.ownerOfUri)
   const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
   const urisOf = (name: string): UriNames => namesOf.get(name) ?? sameUris

@@ -53,9 +53,16 @@ interface OwnedFolder {
   readonly folder: string
 }
 
-/** Makes the table. `previous` are the owners so far, which keep what they still list. */
-export function createTable(claimants: readonly Claimant[], previous: Owners): NameTable {
-  const owners = new Map<string, string>()
+/**
+ * Makes the table. `previous` are the owners so far, which keep what they still list. The upstreams in `absent` have no
+ * definitions yet: they keep everything, because another one must not take a name while its owner is down.
+ */
+export function createTable(
+  claimants: readonly Claimant[],
+  previous: Owners,
+  absent: ReadonlySet<string> = new Set(),
+): NameTable {
+  const owners = new Map([...previous].filter(([, owner]) => absent.has(owner)))
   const templates: OwnedTemplate[] = []
   const folders: OwnedFolder[] = []
   const reasons = new Map<string, string>()
