@@ -5,6 +5,7 @@
  * `-- --runtime workerd` (or deno, bun) the same server on another runtime; `workerd-object` is one Durable Object there.
  *
  * `-- --through http-v1` (http-v2, stdio-v1, stdio-v2): the suite through a gateway, with an official SDK as the upstream.
+ * `-- --through http-sluice --only skills`: the same with Sluice as the upstream, which has skills.
  * `-- --direct http-v1`: the same upstream without a gateway.
  *
  * `-- --client`: the suite's client leg against `client-program.ts`, which uses `sluice/client`.
@@ -86,7 +87,8 @@ async function planned(): Promise<readonly Run[]> {
     runs.push({ name: `requirements-${revision}`, args: ['--requirements', revision], required })
   }
   if (scenario === undefined && !client && !cell) runs.push({ name: 'tasks', args: [], scenarios: taskScenarios })
-  if (scenario === undefined && !client && !cell) runs.push({ name: 'skills', args: [], scenarios: skillScenarios })
+  if (scenario === undefined && !client && (!cell || cell === 'http-sluice'))
+    runs.push({ name: 'skills', args: [], scenarios: skillScenarios })
   const kept = runs.filter(({ name }) => only === undefined || only === name)
   if (kept.length === 0) throw new Error(`--only: use one of ${runs.map(({ name }) => name).join(', ')}`)
   return kept

@@ -1,7 +1,10 @@
 /** Names and URIs on the endpoint for all upstreams: each has one owner, and none is parsed. */
 
+import { memoryStore } from 'sluice'
 import type { Upstream } from 'sluice/gateway-node'
-import { upstream } from 'sluice/gateway-node'
+import { gateway, upstream } from 'sluice/gateway-node'
+import { createServer, serveHttp } from 'sluice/node'
+import { log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
 import { allOf, clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
@@ -61,21 +64,51 @@ test('without a prefix the owner of a name keeps it, whatever another upstream l
   ])
 })
 
+test('after a restart the owner of a name keeps it, even if another upstream is listed first', async () => {
+  const search = (): ReturnType<typeof rawUpstream> => rawUpstream({ tools: [rawTool('search')] })
+  const [owner, other] = [await search(), await search()]
+  owner.respond = () => textResult('owner')
+  other.respond = () => textResult('other')
+  const upstreams = [at('other', other, { prefix: '' }), at('owner', owner, { prefix: '' })]
+  const store = memoryStore()
+  /** One run of the gateway on the store. Returns what its tool answers. */
+  async function run(): Promise<unknown> {
+    const server = createServer(gateway({ name: 'team', version: '1.0.0', startMs: 200, upstreams }), {
+      ...{ store, use: [log({ info() {}, warn() {}, error() {} })] },
+    })
+    const serving = await serveHttp(server, { port: 0 })
+    const client = await clientOf(serving.url)
+    const listed = await namesOf(client.tools())
+    const { content } = listed.includes('search') ? await client.callTool('search') : { content: 'not listed' }
+    await serving.close()
+    return content
+  }
+  await other.stop()
+  expect(await run()).toMatchObject([{ text: 'owner' }])
+  await other.start()
+  expect(await run()).toMatchObject([{ text: 'owner' }])
+  // An owner that is down and forgotten still has its names.
+  await owner.stop()
+  for (const { key } of await store.list(['gateway', 'team', 'definitions', 'owner'], { limit: 10 }))
+    await store.delete(key)
+  expect(await run()).toBe('not listed')
+})
+
 test('equal URIs of two upstreams are not merged: the first keeps it, and the other serves it alone', async () => {
   const [first, second] = [
-    await rawUpstream({ resources: [resource('skill://x'), resource('skill://first')] }),
-    await rawUpstream({ resources: [resource('skill://x'), resource('skill://second')] }),
+    await rawUpstream({ resources: [resource('note://x'), resource('note://first')] }),
+    await rawUpstream({ resources: [resource('note://x'), resource('note://second')] }),
   ]
   reading(first, 'first')
   reading(second, 'second')
   const { url } = await servedGateway([at('first', first), at('second', second)])
   const client = await clientOf(url)
-  expect(await namesOf(client.resources(), 'uri')).toEqual(['skill://x', 'skill://first', 'skill://second'])
+  expect(await namesOf(client.resources(), 'uri')).toEqual(['note://x', 'note://first', 'note://second'])
   const read = async (uri: string): Promise<unknown> => (await client.request('resources/read', { uri }))['contents']
-  expect(await read('skill://x')).toMatchObject([{ text: 'first' }])
-  expect(await read('skill://second')).toMatchObject([{ text: 'second' }])
+  expect(await read('note://x')).toMatchObject([{ text: 'first' }])
+  expect(await read('note://second')).toMatchObject([{ text: 'second' }])
   const alone = await clientOf((await servedAlone(at('second', second))).url)
-  expect(await alone.request('resources/read', { uri: 'skill://x' })).toMatchObject({ contents: [{ text: 'second' }] })
+  expect(await alone.request('resources/read', { uri: 'note://x' })).toMatchObject({ contents: [{ text: 'second' }] })
 })
 
 test('a later list cannot claim a URI of another upstream, nor one that its template covers', async () => {
@@ -138,8 +171,8 @@ test('a link to a URI of another upstream becomes text', async () => {
 test('the page of an app is named only by tools of the upstream that has it', async () => {
   const page = { _meta: { ui: { resourceUri: 'ui://page' }, 'com.example/kept': 1 } }
   const owner = await rawUpstream({ tools: [rawTool('show', page)], resources: [resource('ui://page')] })
-  const other = await rawUpstream({ tools: [rawTool('show', page)] })
-  const { url } = await servedGateway([at('owner', owner), at('other', other)])
+  const other = await rawUpstream({ tools: [rawTool('see', page)] })
+  const { url } = await servedGateway([at('owner', owner, { prefix: '' }), at('other', other, { prefix: '' })])
   const client = await clientOf(url)
   expect(await namesOf(client.tools(), '_meta')).toEqual([page._meta, { 'com.example/kept': 1 }])
   const alone = await clientOf((await servedAlone(at('owner', owner))).url)

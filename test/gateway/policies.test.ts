@@ -118,6 +118,23 @@ test.each(eras)('a call with an idempotency key reaches the upstream once, for a
   expect(await send()).toEqual([{ type: 'text', text: 'ran 1' }])
 })
 
+test.each(eras)(
+  'a key is not spent by a call that did not reach its upstream, for a client of %s',
+  async (revision) => {
+    const raw = await rawUpstream()
+    const { url } = await servedAlone(at(raw, []), { use: withTokens })
+    const client = await clientOf(url, { revision }, token('acme.ann'))
+    const send = (): Promise<Members> =>
+      client.request('tools/call', { name: 'echo', arguments: {}, _meta: { 'dev.sluice/idempotencyKey': 'key-1' } })
+    await raw.stop()
+    expect(await send()).toMatchObject({ isError: true })
+    await raw.start()
+    expect(await send()).toMatchObject({ content: [{ text: '{}' }] })
+    expect(await send()).toMatchObject({ content: [{ text: '{}' }] })
+    expect(calls(raw)).toBe(1)
+  },
+)
+
 test('limits count calls of upstream tools', async () => {
   const raw = await rawUpstream()
   const { url } = await servedAlone(at(raw, []), { use: [...withTokens, rateLimit({ burst: 3, perSecond: 0.001 })] })

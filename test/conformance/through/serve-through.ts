@@ -1,4 +1,4 @@
-/** Serves the suite's server behind a gateway: an official SDK as the upstream, over HTTP or stdio. */
+/** Serves the suite's server behind a gateway: an official SDK or Sluice as the upstream, over HTTP or stdio. */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -8,9 +8,16 @@ import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
 import { log, park } from 'sluice/plugins'
 import type { Serving } from '../serve.ts'
+import { startServing } from '../serve.ts'
 
-export const cells = ['http-v1', 'http-v2', 'stdio-v1', 'stdio-v2'] as const
+export const cells = ['http-v1', 'http-v2', 'stdio-v1', 'stdio-v2', 'http-sluice'] as const
 export type Cell = (typeof cells)[number]
+
+/** Sluice's own server, which has skills. The official SDKs have none. */
+async function startSluice(): Promise<[url: string, child: { kill(): unknown }]> {
+  const serving = await startServing('node')
+  return [serving.url, { kill: () => serving.close() }]
+}
 
 async function startHttp(program: string): Promise<[url: string, child: ChildProcess]> {
   const child = spawn(process.execPath, [program, 'http'], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -25,9 +32,13 @@ async function startHttp(program: string): Promise<[url: string, child: ChildPro
 export async function serveThrough(cell: Cell, direct: boolean): Promise<Serving> {
   const [over, version] = cell.split('-')
   const program = join(import.meta.dirname, `sdk-${version}.fixture.ts`)
-  const [url, child] = over === 'http' || direct ? await startHttp(program) : []
+  const start = version === 'sluice' ? startSluice : () => startHttp(program)
+  const [url, child] = over === 'http' || direct ? await start() : []
   const settings = { name: 'suite', scope: 'shared', prefix: '' } as const
-  if (url && direct) return { url, close: () => Promise.resolve(child?.kill()).then(() => {}) }
+  const end = async (): Promise<void> => {
+    await child?.kill()
+  }
+  if (url && direct) return { url, close: end }
   const suite = url
     ? upstream({ ...settings, url, allowHosts: ['127.0.0.1'] })
     : upstream({ ...settings, command: process.execPath, args: [program, 'stdio'] })
@@ -45,7 +56,7 @@ export async function serveThrough(cell: Cell, direct: boolean): Promise<Serving
     url: serving.url,
     async close() {
       await serving.close()
-      child?.kill()
+      await end()
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { metaKeys } from '../protocol/revisions.ts'
 import { createResultCache } from './cache.ts'
-import { ServerError } from './errors.ts'
+import { ClientError, ServerError } from './errors.ts'
 import { mirrorHeaders } from './http/mirror.ts'
 import { entriesOf, pagesOf } from './lists.ts'
 import type { ServerAgreement } from './negotiate.ts'
@@ -32,22 +32,36 @@ export async function connect(transport: Transport, options: ClientOptions = {})
   const clientInfo = options.clientInfo ?? { name: 'sluice', version: '0.1.0' }
   const declared = withTasks(capabilitiesOf(handlers, options.capabilities), options.tasks === true)
   const cache = createResultCache(clock)
-  const subscribers = new Set<SubscriptionListener>()
+  /** Subscribers before 2026-07-28, and the resources that each subscribed to. */
+  const subscribers = new Map<SubscriptionListener, readonly string[]>()
+  let isClosed = false
   const facts = createToolFacts((problem) => options.onIgnored?.(problem))
   const session = createSession(
     transport,
     {
       notification(method, params) {
         cache.notified(method)
-        for (const subscriber of [...subscribers]) subscriber.notification(method, params)
+        for (const subscriber of [...subscribers.keys()]) subscriber.notification(method, params)
         options.onNotification?.(method, params)
       },
       answer: (question, context) => answerQuestion(question, handlers, declared, context),
       ignored: (problem) => options.onIgnored?.(problem),
-      closed: (error) => options.onClose?.(error),
+      closed(error) {
+        endSubscriptions(error)
+        options.onClose?.(error)
+      },
+      // The session may be lost. A request finds out, and opens another one.
+      streamEnded() {
+        if (subscribers.size > 0) request('ping').catch(() => {})
+      },
     },
     clock,
   )
+  function endSubscriptions(error: Error): void {
+    isClosed = true
+    for (const subscriber of [...subscribers.keys()]) subscriber.ended?.(error)
+    subscribers.clear()
+  }
   const agree = (signal?: AbortSignal): Promise<ServerAgreement> =>
     negotiate(session, transport, {
       clientInfo,
@@ -68,6 +82,8 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     await session.close()
     throw thrown
   }
+  // A server may have ended the connection while the revision was agreed on.
+  isClosed = false
 
   let renewing: Promise<ServerAgreement> | undefined
   /** One new agreement, however many requests found out that they need it. */
@@ -76,8 +92,17 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     renewing ??= agree().finally(() => {
       renewing = undefined
     })
-    agreement = await renewing
+    const renewed = await renewing
+    if (agreement === renewed) return
+    agreement = renewed
     cache.clear()
+    for (const [subscriber, uris] of subscribers) resubscribe(subscriber, uris).catch(subscriber.ended)
+  }
+
+  /** A new session has no subscriptions. */
+  async function resubscribe(subscriber: SubscriptionListener, uris: readonly string[]): Promise<void> {
+    for (const uri of uris) await request('resources/subscribe', { uri })
+    subscriber.reopened?.()
   }
 
   function answerer(
@@ -209,6 +234,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     if (agreement.era === 'modern')
       return listen(filter, watching, {
         clock,
+        isClosed: () => isClosed,
         listen: (notifications, signal, notification) =>
           send(
             'subscriptions/listen',
@@ -217,9 +243,15 @@ export async function connect(transport: Transport, options: ClientOptions = {})
             declared,
           ),
       })
-    subscribers.add(watching)
     const uris = filter.resourceSubscriptions ?? []
-    for (const uri of uris) await request('resources/subscribe', { uri })
+    // First, so that an update right after the subscription is not missed.
+    subscribers.set(watching, uris)
+    try {
+      for (const uri of uris) await request('resources/subscribe', { uri })
+    } catch (thrown) {
+      subscribers.delete(watching)
+      throw thrown
+    }
     return {
       accepted: { ...filter },
       async close() {
@@ -251,7 +283,10 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     resourceTemplates: (options) => entriesOf(pages('resources/templates/list', {}, options), 'resourceTemplates'),
     pages,
     subscribe,
-    close: () => session.close(),
+    close() {
+      endSubscriptions(new ClientError('closed', 'The client was closed'))
+      return session.close()
+    },
   }
 }
 

@@ -39,6 +39,8 @@ export interface SessionListener {
   answer(question: ServerQuestion, context: QuestionContext): Promise<Params>
   ignored(problem: string): void
   closed(error: ClientError): void
+  /** The standalone stream cannot be opened again. */
+  streamEnded(): void
 }
 
 interface Pending extends AskOptions {
@@ -176,6 +178,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
         })
     },
     ignored: (problem) => listener.ignored(problem),
+    streamEnded: () => listener.streamEnded(),
     closed(error) {
       generation++
       failAll(error)

@@ -46,6 +46,8 @@ export interface ListenDeps {
     notification: (method: string, params: Params) => void,
   ): Promise<Params>
   readonly clock: Clock
+  /** Whether the connection ended, so that the stream cannot be opened again. */
+  isClosed(): boolean
 }
 
 const firstDelayMs = 1000
@@ -98,7 +100,7 @@ export function listen(
         } catch (thrown) {
           if (signal.aborted) return
           const error = thrown instanceof Error ? thrown : new ClientError('closed', 'The subscription failed')
-          if (!accepted || !isTransient(error)) {
+          if (!accepted || deps.isClosed() || !isTransient(error)) {
             cancelTimer()
             controller.abort()
             reject(error)

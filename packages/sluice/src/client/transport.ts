@@ -21,6 +21,8 @@ export interface Receiver {
    * it is not a message.
    */
   ignored(problem: string, text?: string): void
+  /** The server refused to open the standalone stream again, as it does after it lost the session. */
+  streamEnded?(): void
 }
 
 /** Carries messages to one server and back. */

@@ -8,6 +8,7 @@ import type { Client } from '../client/types.ts'
 import { digest } from '../core/digest.ts'
 import type { Json, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { skillSettings } from './upstream-skills.ts'
 
 /** Everything an upstream lists, unchanged. */
 export interface UpstreamDefinitions {
@@ -19,29 +20,40 @@ export interface UpstreamDefinitions {
   readonly prompts: readonly Params[]
   readonly resources: readonly Params[]
   readonly templates: readonly Params[]
+  /** Skills, if the upstream declares them. */
+  readonly skills?: readonly Params[]
 }
 
 /** Maximum entries per list, and characters of all lists. A flood must not fill memory or the store. */
-const maxEntries = { tools: 2000, prompts: 2000, resources: 10_000, templates: 1000 }
+const maxEntries = { tools: 2000, prompts: 2000, resources: 10_000, templates: 1000, skills: 1000 }
 const maxLength = 16 * 1024 * 1024
 const maxInstructions = 32 * 1024
 const methodNotFound = -32601
 
 type ListName = keyof typeof maxEntries
-const lists: readonly (readonly [name: ListName, capability: string, method: string, member: string])[] = [
-  ['tools', 'tools', 'tools/list', 'tools'],
-  ['prompts', 'prompts', 'prompts/list', 'prompts'],
-  ['resources', 'resources', 'resources/list', 'resources'],
-  ['templates', 'resources', 'resources/templates/list', 'resourceTemplates'],
+type Lists = { -readonly [list in Exclude<ListName, 'skills'>]: readonly Params[] }
+const lists: readonly (readonly [
+  name: ListName,
+  isDeclared: (by: Params) => boolean,
+  method: string,
+  member: string,
+])[] = [
+  ['tools', ({ tools }) => isObject(tools), 'tools/list', 'tools'],
+  ['prompts', ({ prompts }) => isObject(prompts), 'prompts/list', 'prompts'],
+  ['resources', ({ resources }) => isObject(resources), 'resources/list', 'resources'],
+  ['templates', ({ resources }) => isObject(resources), 'resources/templates/list', 'resourceTemplates'],
+  ['skills', (capabilities) => skillSettings(capabilities) !== undefined, 'skills/list', 'skills'],
 ]
 
 /** Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. */
 export async function readDefinitions(client: Client, timeoutMs: number): Promise<UpstreamDefinitions> {
   const { revision, capabilities, instructions, serverInfo } = client.agreement
-  const found: { [list in ListName]: readonly Params[] } = { tools: [], prompts: [], resources: [], templates: [] }
+  const found: { [list in ListName]?: readonly Params[] } & Lists = {
+    ...{ tools: [], prompts: [], resources: [], templates: [] },
+  }
   let length = 0
-  for (const [name, capability, method, member] of lists) {
-    if (!isObject(capabilities[capability])) continue
+  for (const [name, isDeclared, method, member] of lists) {
+    if (!isDeclared(capabilities)) continue
     const entries: Params[] = []
     try {
       for await (const page of client.pages(method, {}, { timeoutMs })) {
@@ -71,7 +83,9 @@ export async function readDefinitions(client: Client, timeoutMs: number): Promis
 export function parseDefinitions(text: string): UpstreamDefinitions | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && lists.every(([name]) => Array.isArray(value[name])) && isObject(value['capabilities'])
+    return isObject(value) &&
+      lists.every(([name]) => Array.isArray(value[name] ?? (name === 'skills' && []))) &&
+      isObject(value['capabilities'])
       ? (value as unknown as UpstreamDefinitions)
       : undefined
   } catch {

@@ -12,6 +12,7 @@ import { settingsFor } from './rules.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget, promptTarget, resourceTarget, toolTarget } from './targets.ts'
 import type { LeftOut, Upstream } from './types.ts'
+import { skillUrisOf, upstreamSkills, withSkillDigests } from './upstream-skills.ts'
 
 /** The targets of one upstream, and the definitions that have none. */
 export interface UpstreamTargets {
@@ -70,15 +71,21 @@ export function targetsOf(
   const prompts = make('prompt', definitions.prompts, byName, (entry, name) => promptTarget(entry, name, context))
   const resources = make(
     'resource',
-    definitions.resources,
+    withSkillDigests(definitions),
     (entry) => entry['uri'],
-    (entry) => resourceTarget(entry, context),
+    (entry, uri) => resourceTarget(entry, uri, context),
   )
   const templates = make(
     'template',
     definitions.templates,
     (entry) => entry['uriTemplate'],
-    (entry) => resourceTarget(entry, context),
+    (entry, uri) => resourceTarget(entry, uri, context),
+  )
+  make(
+    'skill',
+    skillUrisOf(definitions).map((uri) => ({ uri })),
+    (entry) => entry['uri'],
+    (_, uri) => uri,
   )
   return { tools, prompts, resources, templates, leftOut }
 }
@@ -96,6 +103,7 @@ export function endpointOf(
   const { version, title, description, websiteUrl, icons } = serverInfo
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length < 2000
   const shownIcons = cleanIcons(icons)
+  const skills = upstreamSkills([{ definitions, context, uris: context.uris, lists: () => true, owns: () => true }])
   return {
     ...base,
     ...(isText(version) && { version }),
@@ -109,6 +117,7 @@ export function endpointOf(
     ...(isObject(capabilities['resources']) && {
       resources: [...resources, ...templates],
       // A tool's result may link to a resource that no list has.
+      ...(skills && { skills }),
       resourceAt: (uri) => (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) ? linkedTarget(uri, context) : undefined),
     }),
   }

@@ -18,11 +18,14 @@ import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
+import type { UriNames } from './skill-uris.ts'
+import { sameUris, skillUris } from './skill-uris.ts'
 import type { Owners } from './table.ts'
 import { createTable } from './table.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget } from './targets.ts'
 import type { Gateway, GatewayOptions, Upstream } from './types.ts'
+import { upstreamSkills } from './upstream-skills.ts'
 import type { Watches } from './watches.ts'
 import { createWatches } from './watches.ts'
 
@@ -56,13 +59,15 @@ export function gateway(options: GatewayOptions): Gateway {
   const sourceOf = (
     endpoint: string,
     served: readonly Upstream[],
-    create: (contexts: Contexts) => () => ServerDefinition,
+    create: (contexts: Contexts, runtime: Runtime) => () => ServerDefinition,
   ): DefinitionSource => ({
     start(services, update): Contribution {
       const { runtime: joined, leave } = join(services)
       const contexts = contextsOf(joined, services, endpoint)
-      const compile = create(contexts)
-      const unsubscribe = joined.onChange(() => {
+      const compile = create(contexts, joined)
+      let isCompiled = false
+      const swap = (): void => {
+        isCompiled = true
         try {
           update(compile())
         } catch (thrown) {
@@ -70,10 +75,15 @@ export function gateway(options: GatewayOptions): Gateway {
           const message = thrown instanceof Error ? thrown.message : ''
           services.logger.error({ event: 'definitionsRefused', message })
         }
-      })
+      }
+      const unsubscribe = joined.onChange(swap)
       return {
         accepts: (_, exposure) => assertScopes(served, exposure),
-        ready: () => joined.ready(),
+        async ready() {
+          await joined.ready()
+          // A server that joins later missed the change that made the definitions known.
+          if (!isCompiled) swap()
+        },
         async close() {
           unsubscribe()
           contexts.close()
@@ -100,11 +110,10 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 
   const base: ServerDefinition = { ...info, ...(instructions !== undefined && { instructions }) }
-  const source: DefinitionSource = sourceOf('', upstreams, (contexts) => {
-    let owners: Owners = new Map()
+  const source: DefinitionSource = sourceOf('', upstreams, (contexts, { owners }) => {
     return () => {
-      const made = compileAll(base, upstreams, contexts, owners)
-      owners = made.owners
+      const made = compileAll(base, upstreams, contexts, owners.current)
+      owners.change(made.owners)
       return { ...made.definition, source }
     }
   })
@@ -155,7 +164,11 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { one, relay, watches } = found
       const completes =
         one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
-      return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
+      return {
+        one,
+        watches,
+        context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes, uris: sameUris },
+      }
     },
     close() {
       for (const { watches } of relays.values()) watches.close()
@@ -180,17 +193,21 @@ function compileAll(
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
   if (claimants.length === 0)
     return { definition: { ...base, ...unknownLists(upstreams.map(({ name }) => name)) }, owners: previous }
-  const table = createTable(claimants, previous)
+  const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
   const links = createLinks(table.ownerOfUri)
+  const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
+  const urisOf = (name: string): UriNames => namesOf.get(name) ?? sameUris
   const contextOf = (name: string): TargetContext => ({
     ...contexts.of(name).context,
+    uris: urisOf(name),
     outgoing: (answer) => links.outgoing(name, answer),
   })
   const targets = claimants.map(({ upstream, definitions }) => {
     const { name } = upstream
     const made = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
     contexts.of(name).one.leftOut.set('', made.leftOut)
-    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => table.ownerOfUri(uri) === name))
+    const keepsNames = upstream.prefix === ''
+    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => keepsNames && table.ownerOfUri(uri) === name))
     return { ...made, tools }
   })
   const texts = [
@@ -201,6 +218,17 @@ function compileAll(
     ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
   ].filter((text) => text !== undefined)
   const resources = targets.flatMap((made) => [...made.resources, ...made.templates])
+  const skills = upstreamSkills(
+    claimants.map(({ upstream: { name }, definitions }) => ({
+      ...{ definitions, context: contextOf(name), uris: urisOf(name) },
+      lists: (uri) => typeof table.namingOf(name)('skill', uri) === 'string',
+      // A skill that no list has is found by the prefix of its upstream.
+      owns: (uri) => {
+        const owner = table.ownerOfUri(uri)
+        return owner === undefined ? urisOf(name).original(uri) !== uri : owner === name
+      },
+    })),
+  )
   return {
     owners: table.owners,
     definition: {
@@ -209,13 +237,16 @@ function compileAll(
       tools: targets.flatMap((made) => made.tools),
       prompts: targets.flatMap((made) => made.prompts),
       resources,
+      ...(skills && { skills }),
       resourceAt(uri) {
-        const owner = links.ownerOf(uri)
+        const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
         return owner === undefined ? undefined : linkedTarget(uri, contextOf(owner))
       },
       watch(uri, call, isWanted) {
         const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
-        return owner === undefined ? () => {} : contexts.of(owner).watches.watch(uri, call, isWanted)
+        return owner === undefined
+          ? () => {}
+          : contexts.of(owner).watches.watch(urisOf(owner).original(uri), call, isWanted, uri)
       },
     },
   }

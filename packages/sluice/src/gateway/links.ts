@@ -50,14 +50,19 @@ export function createLinks(ownerOfUri: (uri: string) => string | undefined): Li
 const isLink = (block: unknown): block is Params & { readonly uri: string } =>
   isObject(block) && block['type'] === 'resource_link' && typeof block['uri'] === 'string'
 
-/** Removes the page of an app from a tool if it is not a resource of the tool's own upstream. */
-export function withOwnPage(tool: Tool, isOwn: (uri: string) => boolean): Tool {
+/**
+ * Removes the page of an app from a tool that cannot show it: the page is not a resource of the tool's own upstream, or
+ * the endpoint changes names. A page calls tools by their own names, which do not exist there.
+ */
+export function withOwnPage(tool: Tool, canShow: (uri: string) => boolean): Tool {
   const { _meta } = tool.entry
   if (!_meta) return tool
   const { ui, 'ui/resourceUri': flat, ...rest } = _meta
-  const nested = isObject(ui) ? ui['resourceUri'] : undefined
-  const isForeign = (uri: unknown): boolean => typeof uri === 'string' && !isOwn(uri)
-  if (!isForeign(nested) && !isForeign(flat)) return tool
+  const { resourceUri, ...others } = isObject(ui) ? ui : {}
+  const isRefused = (uri: unknown): boolean => typeof uri === 'string' && !canShow(uri)
+  if (!isRefused(resourceUri) && !isRefused(flat)) return tool
+  // `visibility` stays: a tool for pages alone is hidden from the model.
+  const kept = { ...rest, ...(Object.keys(others).length > 0 && { ui: others }) }
   const { _meta: _, ...entry } = tool.entry
-  return { ...tool, entry: Object.keys(rest).length > 0 ? { ...entry, _meta: rest } : entry }
+  return { ...tool, entry: Object.keys(kept).length > 0 ? { ...entry, _meta: kept } : entry }
 }

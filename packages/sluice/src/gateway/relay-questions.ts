@@ -17,6 +17,7 @@ import type { Question } from '../core/target.ts'
 import { assertAskable } from '../layers/elicitation.ts'
 import { hasIdempotencyKey } from '../layers/idempotency-key.ts'
 import { acceptForm, acceptRoots, acceptSample } from './accept-answer.ts'
+import { assertOpened, isPages } from './required-pages.ts'
 
 /** How long a person may take to answer. */
 const answerTtlMs = 10 * 60_000
@@ -36,6 +37,8 @@ interface RelayState {
   readonly round: number
   readonly repeats: number
   readonly digest: string
+  /** The questions are pages that must be opened before the upstream takes the call. It gets no answers. */
+  readonly arePages?: true
 }
 
 /** Answers for the upstream, and the state of the round they belong to. */
@@ -78,6 +81,10 @@ export async function readAnswers(call: Call, upstream: string, seal: Seal): Pro
   if (!isRelayState(opened)) return firstRound
   const given = call.params['inputResponses'] ?? {}
   if (!isObject(given)) throw invalidParams('inputResponses must be an object')
+  if (opened.arePages) {
+    assertOpened(upstream, Object.fromEntries(Object.keys(opened.asked).map((key) => [key, given[key]])))
+    return { params: {}, state: opened }
+  }
   const answers = Object.entries(opened.asked).flatMap(([key, method]) => {
     const answer = given[safeKey(upstream, key)]
     return isObject(answer) ? [[key, pick(answer, answerMembers[method] ?? [])] as const] : []
@@ -121,6 +128,7 @@ export async function relayQuestions(
     ...(requestState !== undefined && { state: requestState }),
     asked: Object.fromEntries(questions.map(([key, { method }]) => [key, method])),
     ...{ round, repeats, digest: asked },
+    ...(isPages(result) && { arePages: true }),
   }
   return {
     resultType: 'input_required',

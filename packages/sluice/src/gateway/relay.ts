@@ -22,6 +22,7 @@ import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
 import { askClient, parkedQuestions } from './parked-questions.ts'
 import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
+import { assertOpened, isPages, toPages } from './required-pages.ts'
 import { scopeKeyOf } from './scope.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
@@ -74,7 +75,8 @@ export function createRelay(deps: RelayDeps): Relay {
     let result = first
     for (let round = 0; result['resultType'] === 'input_required'; round++) {
       const answers = await askClient(call, request, { upstream: name, result, round })
-      result = await exchange(call, request, { ...request.params, ...answers })
+      if (isPages(result)) assertOpened(name, answers['inputResponses'] as Params)
+      result = await exchange(call, request, { ...request.params, ...(!isPages(result) && answers) })
     }
     return cleanResult(result)
   }
@@ -93,13 +95,19 @@ export function createRelay(deps: RelayDeps): Relay {
     try {
       return await attempt(call, request, params)
     } catch (thrown) {
-      if (!isUnsent(thrown) || call.stop.reason) throw refusalOf(thrown, request)
+      if (!isUnsent(thrown) || call.stop.reason) return pagesOr(thrown, call, request)
     }
     try {
       return await attempt(call, request, params)
     } catch (thrown) {
-      throw refusalOf(thrown, request)
+      return pagesOr(thrown, call, request)
     }
+  }
+
+  function pagesOr(thrown: unknown, call: Call, request: RelayRequest): Params {
+    const pages = toPages(thrown, call, name)
+    if (!pages) throw refusalOf(thrown, request)
+    return pages
   }
 
   async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {

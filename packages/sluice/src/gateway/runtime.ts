@@ -19,6 +19,8 @@ import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { discoveryKey } from './scope.ts'
+import type { StoredOwners } from './stored-owners.ts'
+import { createStoredOwners } from './stored-owners.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 
 /** One upstream while the gateway runs. */
@@ -36,6 +38,8 @@ export interface RunningUpstream {
 
 export interface Runtime {
   readonly upstreams: ReadonlyMap<string, RunningUpstream>
+  /** The owners of names on the endpoint for all. */
+  readonly owners: StoredOwners
   /** Called after definitions changed. The returned function unsubscribes. */
   onChange(then: () => void): () => void
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */
@@ -53,6 +57,7 @@ export function createRuntime(
   { store, clock, logger }: Services,
 ): Runtime {
   const definitionStore = prefixed(store, ['gateway', name, 'definitions'])
+  const owners = createStoredOwners(prefixed(store, ['gateway', name]), logger)
   const listeners = new Set<() => void>()
   /** Forget which connections were compared, per upstream. */
   const forgetters = new Map<string, () => void>()
@@ -158,7 +163,7 @@ export function createRuntime(
   /** An upstream with stored definitions is listed meanwhile, and delays nothing. */
   async function begin(): Promise<void> {
     const all = [...running.values()]
-    await Promise.all(all.map(load))
+    await Promise.all([...all.map(load), owners.load()])
     const listings = all.map((one) => {
       if (one.origin === 'stored' && one.upstream.isProcess) return Promise.resolve()
       const listing = one.discovery.refresh().catch(() => {
@@ -177,6 +182,7 @@ export function createRuntime(
 
   return {
     upstreams: running,
+    owners,
     onChange(then) {
       listeners.add(then)
       return () => listeners.delete(then)

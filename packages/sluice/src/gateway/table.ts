@@ -8,7 +8,9 @@ import { parseTemplate } from '../core/uri-template.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import type { Naming } from './endpoint.ts'
+import { skillUris } from './skill-uris.ts'
 import type { LeftOut, Upstream } from './types.ts'
+import { skillUrisOf } from './upstream-skills.ts'
 
 /** Which upstream owns each name: keys are a kind and a name. */
 export type Owners = ReadonlyMap<string, string>
@@ -32,16 +34,37 @@ const keyOf = (kind: LeftOut['kind'], name: string): string => `${kind} ${name}`
 /** Returns the name on the endpoint for all. */
 const prefixed = ({ name, prefix = name }: Upstream, own: string): string => (prefix === '' ? own : `${prefix}_${own}`)
 
+const nameOf = (upstream: Upstream, kind: LeftOut['kind'], own: string): string =>
+  kind === 'tool' || kind === 'prompt' ? prefixed(upstream, own) : skillUris(upstream).shown(own)
+
+const shownOf = ({ upstream }: Claimant, uris: readonly string[]): readonly string[] =>
+  uris.map(skillUris(upstream).shown)
+
+const overlaps = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one)
+
 interface OwnedTemplate {
   readonly owner: string
   readonly literal: string
   readonly template: UriTemplate
 }
+interface OwnedFolder {
+  readonly owner: string
+  /** The URI of a skill's folder, with a slash at its end. */
+  readonly folder: string
+}
 
-/** Makes the table. `previous` are the owners so far, which keep what they still list. */
-export function createTable(claimants: readonly Claimant[], previous: Owners): NameTable {
-  const owners = new Map<string, string>()
+/**
+ * Makes the table. `previous` are the owners so far, which keep what they still list. The upstreams in `absent` have no
+ * definitions yet: they keep everything, because another one must not take a name while its owner is down.
+ */
+export function createTable(
+  claimants: readonly Claimant[],
+  previous: Owners,
+  absent: ReadonlySet<string> = new Set(),
+): NameTable {
+  const owners = new Map([...previous].filter(([, owner]) => absent.has(owner)))
   const templates: OwnedTemplate[] = []
+  const folders: OwnedFolder[] = []
   const reasons = new Map<string, string>()
   const refuse = (upstream: string, key: string, reason: string): unknown => reasons.set(`${upstream} ${key}`, reason)
 
@@ -71,13 +94,11 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
   )
   claim(
     'template',
-    ({ definitions }) => textsOf(definitions.templates, 'uriTemplate'),
+    (claimant) => shownOf(claimant, textsOf(claimant.definitions.templates, 'uriTemplate')),
     ({ name, owner }) => {
       const [literal = ''] = name.split('{', 1)
       if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^{]+/.test(literal)) return 'it could claim the resources of other upstreams'
-      const other = templates.find(
-        (each) => each.owner !== owner && (each.literal.startsWith(literal) || literal.startsWith(each.literal)),
-      )
+      const other = templates.find((each) => each.owner !== owner && overlaps(each.literal, literal))
       if (other) return `${other.owner} has a template for the same URIs`
       try {
         templates.push({ owner, literal, template: parseTemplate(name) })
@@ -87,14 +108,34 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
       }
     },
   )
+  // Before the resources: a file inside a skill of another upstream would change what an agent reads there.
   claim(
-    'resource',
-    ({ definitions }) => textsOf(definitions.resources, 'uri'),
+    'skill',
+    (claimant) => shownOf(claimant, skillUrisOf(claimant.definitions)),
     ({ name, owner }) => {
-      const covering = templateOwner(name)
-      return covering === undefined || covering === owner ? undefined : `${covering} has a template for this URI`
+      const folder = name.slice(0, name.lastIndexOf('/') + 1)
+      const other = templateOwner(name) ?? folders.find((each) => overlaps(each.folder, folder))?.owner
+      if (other !== undefined && other !== owner) return `${other} has these URIs`
+      const earlier = [...previous].find(([key, by]) => by !== owner && key.startsWith(keyOf('resource', folder)))
+      if (earlier) return `${earlier[1]} has a resource inside it`
+      folders.push({ owner, folder })
+      return undefined
     },
   )
+  claim(
+    'resource',
+    (claimant) => shownOf(claimant, textsOf(claimant.definitions.resources, 'uri')),
+    ({ name, owner }) => {
+      const covering = templateOwner(name)
+      if (covering !== undefined && covering !== owner) return `${covering} has a template for this URI`
+      const other = folderOwner(name)
+      return other === undefined || other === owner ? undefined : `it is inside a skill of ${other}`
+    },
+  )
+
+  function folderOwner(uri: string): string | undefined {
+    return folders.find(({ folder }) => uri.startsWith(folder) || `${uri}/` === folder)?.owner
+  }
 
   function templateOwner(uri: string): string | undefined {
     if (!templates.some(({ literal }) => uri.startsWith(literal))) return undefined
@@ -107,12 +148,12 @@ export function createTable(claimants: readonly Claimant[], previous: Owners): N
     owners,
     namingOf: (owner) => (kind, own) => {
       const upstream = byName.get(owner)
-      const name = upstream && (kind === 'tool' || kind === 'prompt') ? prefixed(upstream, own) : own
+      const name = upstream ? nameOf(upstream, kind, own) : own
       const key = keyOf(kind, name)
       if (owners.get(key) === owner) return name
       return { reason: `not on the endpoint for all: ${reasons.get(`${owner} ${key}`) ?? 'it has another owner'}` }
     },
-    ownerOfUri: (uri) => owners.get(keyOf('resource', uri)) ?? templateOwner(uri),
+    ownerOfUri: (uri) => owners.get(keyOf('resource', uri)) ?? templateOwner(uri) ?? folderOwner(uri),
   }
 }
 

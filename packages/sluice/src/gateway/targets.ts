@@ -23,6 +23,8 @@ import { cleanIcons, withCleanMeta } from './hygiene.ts'
 import type { Relay } from './relay.ts'
 import { assertResult } from './relay.ts'
 import type { ToolSettings } from './rules.ts'
+import type { UriNames } from './skill-uris.ts'
+import { withShownUris } from './skill-uris.ts'
 
 /** What targets need of their upstream. */
 export interface TargetContext {
@@ -34,6 +36,8 @@ export interface TargetContext {
   readonly completes: boolean
   /** Inspects an answer before it leaves, for the endpoint for all. */
   readonly outgoing?: (answer: Result) => Result
+  /** How the endpoint writes the upstream's URIs. */
+  readonly uris: UriNames
 }
 
 /** Names that the specification allows. Clients refuse whole lists over one bad name. */
@@ -42,8 +46,8 @@ const legalName = /^[A-Za-z0-9_.-]{1,128}$/
 const readPolicy = policyOf({ timeoutMs: 60_000 }, 'upstream', { readOnly: true })
 
 const sent = (context: TargetContext, answer: Result, member: string): Answer => {
-  const checked = assertResult(answer, member, context.upstream)
-  return context.outgoing ? context.outgoing(checked as Result) : checked
+  const checked = withShownUris(assertResult(answer, member, context.upstream) as Result, context.uris)
+  return context.outgoing ? context.outgoing(checked) : checked
 }
 
 /** A question of the upstream is the answer of this round. */
@@ -127,21 +131,21 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
   }
 }
 
-/** Makes the target of a resource, or of all resources of a template. URIs are the upstream's own. */
-export function resourceTarget(entry: Params, context: TargetContext): Resource {
-  const uri = entry['uriTemplate'] ?? entry['uri']
-  if (typeof uri !== 'string' || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) || uri.length > 4096)
+/** Makes the target of a resource, or of all resources of a template. `uri` is its URI for clients. */
+export function resourceTarget(entry: Params, uri: string, context: TargetContext): Resource {
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) || uri.length > 4096)
     throw new TypeError('its URI has no scheme or is too long')
   if (typeof entry['name'] !== 'string') throw new TypeError('it has no name')
-  const template = entry['uriTemplate'] === undefined ? undefined : parseTemplate(uri)
+  const { uriTemplate } = entry
+  const template = uriTemplate === undefined ? undefined : parseTemplate(uri)
   return {
     kind: 'resource',
     name: uri,
     policy: readPolicy,
-    entry: cleanEntry(entry),
+    entry: { ...cleanEntry(entry), ...(template ? { uriTemplate: uri } : { uri }) },
     asksWhileRunning: 'possible',
     template,
-    complete: template ? completersOf(template.names, { type: 'ref/resource', uri }, context) : {},
+    complete: template ? completersOf(template.names, { type: 'ref/resource', uri: uriTemplate }, context) : {},
     completion: relayedCompletion,
     createList: createResourceList,
     list: undefined,
@@ -154,7 +158,7 @@ function readOf(uri: string, context: TargetContext): Ready {
   return {
     run: (call) =>
       context
-        .relay(call, { method: 'resources/read', params: { uri } })
+        .relay(call, { method: 'resources/read', params: { uri: context.uris.original(uri) } })
         .then((answer) =>
           isQuestion(answer) ? answer : sent(context, { ttlMs: 0, cacheScope: 'private', ...answer }, 'contents'),
         ),
@@ -163,7 +167,7 @@ function readOf(uri: string, context: TargetContext): Ready {
 
 /** Makes the target of a URI that the upstream did not list, such as one that a tool's result links to. */
 export const linkedTarget = (uri: string, context: TargetContext): Resource => ({
-  ...resourceTarget({ uri, name: uri }, context),
+  ...resourceTarget({ name: uri }, uri, context),
   // A limiter or a metric must not grow with every URI that a client makes up.
   name: '(linked)',
 })

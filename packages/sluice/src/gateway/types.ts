@@ -120,7 +120,7 @@ export interface UpstreamState {
 
 /** A definition that is not served. */
 export interface LeftOut {
-  readonly kind: 'tool' | 'prompt' | 'resource' | 'template'
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'skill'
   readonly name: string
   readonly reason: string
 }

@@ -1,14 +1,16 @@
 /**
  * Subscriptions of clients to resources of upstreams. Callers that share a connection share one subscription per URI. An
- * update is published to the subscribers of the tenant that subscribed, and to no other.
+ * update is published to the subscribers of the tenant that subscribed, and to no other. A connection that ends takes its
+ * subscriptions with it, so they are made again on the next one.
  */
 
+import { ServerError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
-import type { ConnectionLease, Connections, Scope } from './connections.ts'
+import type { ConnectionLease, Connections, Scope, ScopeKey } from './connections.ts'
 import { scopeKeyOf } from './scope.ts'
 
 export interface WatchDeps {
@@ -21,25 +23,36 @@ export interface WatchDeps {
 }
 
 export interface Watches {
-  /** Subscribes upstream, if no call with this connection has. The returned function ends it. */
-  watch(uri: string, call: Call, isWanted: () => boolean): () => void
+  /**
+   * Subscribes upstream, if no call with this connection has. The returned function ends it. `shown` is the URI that
+   * clients know.
+   */
+  watch(uri: string, call: Call, isWanted: () => boolean, shown?: string): () => void
   close(): void
 }
 
 interface WatchedResource {
   readonly watchers: Set<() => boolean>
+  /** Tells the subscribers that the resource changed, or may have changed. */
+  changed(): void
   subscription: Subscription | undefined
   isEnded: boolean
 }
 /** The watches on one connection. */
 interface Group {
-  readonly lease: Promise<ConnectionLease>
+  readonly key: ScopeKey
   readonly byUri: Map<string, WatchedResource>
+  /** `undefined` between the end of a connection and the next attempt. */
+  lease: Promise<ConnectionLease> | undefined
+  retryMs: number
+  cancelRetry(): void
 }
 
 /** Maximum URIs per connection, and how often watches that no client wants are ended. */
 const maxPerConnection = 1000
 const sweepMs = 30_000
+const firstRetryMs = 1000
+const maxRetryMs = 60_000
 
 export function createWatches({ name, scope, connections, clock, logger }: WatchDeps): Watches {
   const groups = new Map<string, Group>()
@@ -47,81 +60,116 @@ export function createWatches({ name, scope, connections, clock, logger }: Watch
 
   function sweep(): void {
     cancelSweep = undefined
-    for (const [key, { byUri }] of [...groups])
-      for (const [uri, { watchers }] of [...byUri]) {
+    for (const group of [...groups.values()])
+      for (const [uri, { watchers }] of [...group.byUri]) {
         for (const isWanted of [...watchers]) if (!isWanted()) watchers.delete(isWanted)
-        if (watchers.size === 0) end(key, uri)
+        if (watchers.size === 0) end(group, uri)
       }
     if (groups.size > 0) cancelSweep = clock.after(sweepMs, sweep)
   }
 
-  function end(key: string, uri: string): void {
-    const group = groups.get(key)
-    const watch = group?.byUri.get(uri)
-    if (!group || !watch) return
+  function end(group: Group, uri: string): void {
+    const watch = group.byUri.get(uri)
+    if (!watch) return
     watch.isEnded = true
     group.byUri.delete(uri)
     watch.subscription?.close().catch(() => {})
     if (group.byUri.size > 0) return
-    groups.delete(key)
-    group.lease.then(
-      (lease) => lease.release(),
+    groups.delete(group.key.text)
+    group.cancelRetry()
+    release(group.lease)
+  }
+  const release = (lease: Group['lease']): unknown =>
+    lease?.then(
+      (held) => held.release(),
       () => {},
     )
+
+  /** Opens the connection of a group, for all its watches. */
+  function open(group: Group): void {
+    group.lease = (async () => connections.acquire(group.key, createStop()))()
+    for (const [uri, watch] of [...group.byUri]) begin(group, uri, watch)
+  }
+
+  function begin(group: Group, uri: string, watch: WatchedResource): void {
+    const { lease } = group
+    if (!lease) return
+    subscribe(group, lease, uri, watch).catch((thrown: unknown) => {
+      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
+      logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message })
+      // An upstream that refuses one resource refuses it again. A connection that failed is opened again.
+      if (thrown instanceof ServerError) end(group, uri)
+      else lost(group, lease)
+    })
   }
 
   async function subscribe(
     group: Group,
-    watch: WatchedResource,
+    lease: Promise<ConnectionLease>,
     uri: string,
-    { publish, tenant }: Call,
+    watch: WatchedResource,
   ): Promise<void> {
-    const { client } = await group.lease
+    const { client } = await lease
     const subscription = await client.subscribe(
       { resourceSubscriptions: [uri] },
       {
         notification(method, params) {
-          if (method === 'notifications/resources/updated' && params['uri'] === uri)
-            publish({ kind: 'resource', uri, tenant: tenant.id })
+          if (method === 'notifications/resources/updated' && params['uri'] === uri) watch.changed()
         },
         // Changes in between were missed, so the client reads again.
-        reopened: () => publish({ kind: 'resource', uri, tenant: tenant.id }),
+        reopened: watch.changed,
+        ended: () => lost(group, lease),
       },
     )
-    if (watch.isEnded) await subscription.close()
-    else watch.subscription = subscription
+    if (watch.isEnded || group.lease !== lease) return subscription.close()
+    watch.subscription = subscription
+    if (group.retryMs > firstRetryMs) watch.changed()
+  }
+
+  function lost(group: Group, lease: Promise<ConnectionLease>): void {
+    if (group.lease !== lease) return
+    group.lease = undefined
+    release(lease)
+    for (const watch of group.byUri.values()) {
+      watch.subscription?.close().catch(() => {})
+      watch.subscription = undefined
+    }
+    if (group.byUri.size === 0) return
+    group.cancelRetry = clock.after(group.retryMs, () => open(group))
+    group.retryMs = Math.min(group.retryMs * 2, maxRetryMs)
+  }
+
+  function groupOf(key: ScopeKey): Group {
+    const found = groups.get(key.text)
+    if (found) return found
+    const group: Group = { key, byUri: new Map(), lease: undefined, retryMs: firstRetryMs, cancelRetry: () => {} }
+    groups.set(key.text, group)
+    open(group)
+    return group
   }
 
   return {
-    watch(uri, call, isWanted) {
-      const key = scopeKeyOf(scope, call)
-      let group = groups.get(key.text)
-      if (!group) {
-        const acquired = (async () => connections.acquire(key, createStop()))()
-        group = { lease: acquired, byUri: new Map() }
-        groups.set(key.text, group)
-      }
+    watch(uri, call, isWanted, shown = uri) {
+      const group = groupOf(scopeKeyOf(scope, call))
       cancelSweep ??= clock.after(sweepMs, sweep)
       let watch = group.byUri.get(uri)
       if (!watch) {
         if (group.byUri.size >= maxPerConnection) return () => {}
-        watch = { watchers: new Set(), subscription: undefined, isEnded: false }
+        const { publish, tenant } = call
+        const changed = (): void => publish({ kind: 'resource', uri: shown, tenant: tenant.id })
+        watch = { watchers: new Set(), changed, subscription: undefined, isEnded: false }
         group.byUri.set(uri, watch)
-        subscribe(group, watch, uri, call).catch((thrown: unknown) => {
-          const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-          logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message })
-          end(key.text, uri)
-        })
+        begin(group, uri, watch)
       }
       const { watchers } = watch
       watchers.add(isWanted)
       return () => {
-        if (watchers.delete(isWanted) && watchers.size === 0) end(key.text, uri)
+        if (watchers.delete(isWanted) && watchers.size === 0) end(group, uri)
       }
     },
     close() {
       cancelSweep?.()
-      for (const [key, { byUri }] of [...groups]) for (const uri of [...byUri.keys()]) end(key, uri)
+      for (const group of [...groups.values()]) for (const uri of [...group.byUri.keys()]) end(group, uri)
     },
   }
 }

@@ -122,7 +122,9 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
         return undefined
       }
       const settled = await settle(call, started.reference)
-      await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failedRecord(bound, settled))
+      // A ticket that was used stays used. A key of the client may be repeated if nothing ran under it.
+      if (call.ticketId === undefined && didNotRun(settled)) await write({ state: 'free' })
+      else await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failedRecord(bound, settled))
       return settled
     }
 
@@ -206,6 +208,12 @@ const failedRecord = (bound: KeyBinding, { cause: _, ...failure }: RunFailure): 
   ...bound,
   failure,
 })
+
+/** Returns whether the work certainly did not begin: its upstream was not reached, or wants a page opened first. */
+const didNotRun = (settled: RunOutcome): boolean =>
+  'reason' in settled &&
+  ((settled.reason === 'upstreamUnavailable' && settled.data['mayHaveRun'] === false) ||
+    settled.reason === 'urlRequired')
 
 const withoutBody = ({ tool, fingerprint }: KeyBinding): IdempotencyRecord => ({ state: 'done', tool, fingerprint })
 

@@ -11,33 +11,47 @@ import type { Skill } from './skill.ts'
 
 export const extension = 'io.modelcontextprotocol/skills'
 
+interface ListOptions {
+  readonly pageSize: number
+  readonly ttlMs: number
+}
+
+/** Lists skills by page. */
+export const skillList = (
+  skills: readonly { readonly uri: string }[],
+  { pageSize, ttlMs }: ListOptions,
+): ExtensionMethod => ({
+  name: 'skills/list',
+  async run(call): Promise<Result> {
+    const { shown, next } = pageOf('skills', skills, pageSize, call)
+    // Every caller gets the same.
+    return { skills: shown, ...next, ttlMs, cacheScope: 'public' }
+  },
+})
+
+function pageOf<T extends { readonly uri?: unknown }>(
+  list: string,
+  items: readonly T[],
+  pageSize: number,
+  { params: { cursor } }: Call,
+): { readonly shown: readonly T[]; readonly next: Params } {
+  const from = cursor === undefined ? 0 : indexAfter(items, fromCursor(list, cursor))
+  const shown = items.slice(from, from + pageSize)
+  const last = from + pageSize < items.length ? shown.at(-1) : undefined
+  return { shown, next: last ? { nextCursor: toCursor(list, String(last.uri)) } : {} }
+}
+
 /** `directories` has the children of each directory, by its URI. */
 export function skillMethods(
   skills: readonly Skill[],
   directories: ReadonlyMap<string, readonly Params[]>,
-  { pageSize, ttlMs }: { readonly pageSize: number; readonly ttlMs: number },
+  options: ListOptions,
 ): readonly ExtensionMethod[] {
+  const { pageSize, ttlMs } = options
   const byUri = new Map(skills.map((skill) => [skill.uri, skill]))
-  // Every caller gets the same.
   const cache = { ttlMs, cacheScope: 'public' } as const
-  const page = <T extends { readonly uri?: unknown }>(
-    list: string,
-    items: readonly T[],
-    { params: { cursor } }: Call,
-  ): { readonly shown: readonly T[]; readonly next: Params } => {
-    const from = cursor === undefined ? 0 : indexAfter(items, fromCursor(list, cursor))
-    const shown = items.slice(from, from + pageSize)
-    const last = from + pageSize < items.length ? shown.at(-1) : undefined
-    return { shown, next: last ? { nextCursor: toCursor(list, String(last.uri)) } : {} }
-  }
   return [
-    {
-      name: 'skills/list',
-      async run(call): Promise<Result> {
-        const { shown, next } = page('skills', skills, call)
-        return { skills: shown, ...next, ...cache }
-      },
-    },
+    skillList(skills, options),
     {
       name: 'skills/get',
       async run({ params }): Promise<Result> {
@@ -52,7 +66,7 @@ export function skillMethods(
         const uri = uriOf(call.params)
         const children = directories.get(uri)
         if (!children) throw invalidParams('not a directory')
-        const { shown, next } = page(`directory ${uri}`, children, call)
+        const { shown, next } = pageOf(`directory ${uri}`, children, pageSize, call)
         return { resources: shown, ...next, ...cache }
       },
     },
@@ -65,7 +79,8 @@ function indexAfter(items: readonly { readonly uri?: unknown }[], uri: string): 
   return index + 1
 }
 
-function uriOf({ uri }: Params): string {
+/** Returns the parameter `uri`. Throws if it is missing or too long. */
+export function uriOf({ uri }: Params): string {
   if (typeof uri !== 'string') throw invalidParams('missing uri')
   if (uri.length > maxUriLength) throw invalidParams(`uri is longer than ${maxUriLength} characters`)
   return uri

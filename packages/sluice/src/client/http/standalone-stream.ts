@@ -18,6 +18,8 @@ export interface StandaloneStreamDeps {
   request(headers: { readonly [name: string]: string }): Promise<HttpResponse>
   message(message: Message): void
   ignored(problem: string): void
+  /** The server has no such session any longer. */
+  ended(): void
   readonly maxMessageBytes: number
   readonly clock: Clock
 }
@@ -38,7 +40,8 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
       }
       const response = await deps.request(headers).catch(() => undefined)
       if (life.closed) return response?.discard()
-      // 405: the server has no such stream. 404: the session has ended, which the next request will find out.
+      // 405: the server has no such stream. 404: the session has ended.
+      if (response?.status === 404) deps.ended()
       if (response && (response.status >= 400 || !/^text\/event-stream\b/i.test(response.header('content-type') ?? '')))
         return response.discard()
       if (response) {

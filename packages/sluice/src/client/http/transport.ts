@@ -53,6 +53,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     request: (headers) => requester.send({ method: 'GET', url: server, headers: { ...common, ...headers } }),
     message: (message) => receiver?.message(message),
     ignored: (problem) => receiver?.ignored(problem),
+    ended: () => receiver?.streamEnded?.(),
     maxMessageBytes,
     clock,
   })

@@ -1,0 +1,54 @@
+/**
+ * The owners of names and URIs on the endpoint for all, kept in the store. Otherwise, after a restart, the upstream that
+ * is listed first could take over a name of another one.
+ */
+
+import { isObject } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Store } from '../core/store.ts'
+import type { Owners } from './table.ts'
+
+export interface StoredOwners {
+  readonly current: Owners
+  change(owners: Owners): void
+  /** Reads the owners of an earlier run. Without the store there are none. */
+  load(): Promise<void>
+}
+
+const key = ['owners']
+
+export function createStoredOwners(store: Store, logger: Logger): StoredOwners {
+  let current: Owners = new Map()
+  let stored = ''
+  return {
+    get current() {
+      return current
+    },
+    change(owners) {
+      current = owners
+      const text = JSON.stringify(Object.fromEntries(owners))
+      if (text === stored) return
+      stored = text
+      store.set(key, text).catch((thrown: unknown) => {
+        const message = thrown instanceof Error ? thrown.message : ''
+        logger.warn({ event: 'ownersNotStored', message })
+      })
+    },
+    async load() {
+      const text = await store.get(key).catch(() => undefined)
+      if (text === undefined) return
+      stored = text
+      current = parseOwners(text)
+    },
+  }
+}
+
+function parseOwners(text: string): Owners {
+  try {
+    const value: unknown = JSON.parse(text)
+    const entries = Object.entries(isObject(value) ? value : {})
+    return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  } catch {
+    return new Map()
+  }
+}
