@@ -19,6 +19,7 @@ export type {
   Gateway,
   GatewayOptions,
   LeftOut,
+  Trust,
   Upstream,
   UpstreamContext,
   UpstreamRule,
