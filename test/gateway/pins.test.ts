@@ -5,7 +5,7 @@
 
 import { memoryStore } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
-import { createAudit } from 'sluice/audit'
+import { createAudit, readAllAudit } from 'sluice/audit'
 import type { Client } from 'sluice/client'
 import type { Gateway, QuarantinedDefinition, Reviewer, Upstream, UpstreamRule } from 'sluice/gateway-node'
 import { upstream } from 'sluice/gateway-node'
@@ -290,7 +290,7 @@ describe('decisions', () => {
 
   test('every decision is in the audit, with operator, upstream, definition and hash', async () => {
     const { team, audit, waiting } = await open()
-    const [{ id, hash, acceptedHash }] = [waiting]
+    const { id, hash, acceptedHash } = waiting
     await team.review.reject('raw', [waiting], { ...operator, via: 'command' })
     expect(await quarantinedOf(team)).toMatchObject([{ rejected: { by: 'olga' } }])
     expect(team.states()[0]).toMatchObject({ quarantined: 0, leftOut: [{ reason: 'rejected by olga' }] })
@@ -422,14 +422,8 @@ describe('the diff', () => {
 /** The records of operators, in the order in which they were written. */
 async function recordsOf(audit: ReturnType<typeof createAudit>): Promise<readonly Members[]> {
   await audit.flush()
-  const entries = await audit.store.list([], { limit: 1000 })
-  return entries
-    .flatMap(({ value }) => {
-      try {
-        return [JSON.parse(value) as Members]
-      } catch {
-        return []
-      }
-    })
-    .filter(({ kind }) => /^(definition|connection)/.test(String(kind)))
+  const records: Members[] = []
+  for await (const { record } of readAllAudit(audit.store, 'default'))
+    if (/^(definition|connection)/.test(String(record['kind']))) records.push(record)
+  return records
 }
