@@ -1,13 +1,13 @@
 /** The options and examples of `sluice upstreams`. */
 
 import type { Command } from 'commander'
-import { configOption, dataOption, jsonOption, type ProgramBuilder } from './builder.ts'
+import { collect, configOption, dataOption, jsonOption, type ProgramBuilder } from './builder.ts'
 
 export function addUpstreams({ program, context, sub, runs }: ProgramBuilder): void {
   const upstreams = sub(
     program,
     'upstreams',
-    'show and restart the servers behind the running Sluice',
+    'show, restart and review the servers behind the running Sluice',
     'sluice upstreams list',
     'sluice upstreams logs files',
   )
@@ -34,4 +34,38 @@ export function addUpstreams({ program, context, sub, runs }: ProgramBuilder): v
         (await import('../commands/upstreams.ts')).upstreamsLogs(context, name, options),
       ),
     )
+  ofRunning(
+    sub(upstreams, 'diff <name>', 'show its new and changed definitions, which wait', 'sluice upstreams diff files'),
+  )
+    .addOption(jsonOption)
+    .action(
+      runs(async (name: string, options) =>
+        (await import('../commands/upstreams-review.ts')).upstreamsDiff(context, name, options),
+      ),
+    )
+  for (const [action, does] of [
+    ['accept', 'serve new and changed definitions, in all processes'],
+    ['reject', 'do not serve definitions, also accepted ones'],
+  ] as const)
+    ofRunning(
+      sub(
+        upstreams,
+        `${action} <name> [definitions...]`,
+        does,
+        `sluice upstreams ${action} files tool:search --hash 3f…`,
+      ),
+    )
+      .requiredOption('--hash <hash>', 'the hash that "diff" showed, of all or of one definition; repeatable', collect)
+      .option('--as <name>', 'your name, for the audit')
+      .action(
+        runs(async (name: string, definitions: readonly string[], options) =>
+          (await import('../commands/upstreams-review.ts')).upstreamsDecide(
+            context,
+            action,
+            name,
+            definitions,
+            options,
+          ),
+        ),
+      )
 }

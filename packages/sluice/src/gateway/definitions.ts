@@ -45,15 +45,22 @@ const lists: readonly (readonly [
   ['skills', (capabilities) => skillSettings(capabilities) !== undefined, 'skills/list', 'skills'],
 ]
 
-/** Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. */
-export async function readDefinitions(client: Client, timeoutMs: number): Promise<UpstreamDefinitions> {
+/**
+ * Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. Lists that
+ * `isWanted` excludes are not read, and are empty.
+ */
+export async function readDefinitions(
+  client: Client,
+  timeoutMs: number,
+  isWanted: (list: string) => boolean = () => true,
+): Promise<UpstreamDefinitions> {
   const { revision, capabilities, instructions, serverInfo } = client.agreement
   const found: { [list in ListName]?: readonly Params[] } & Lists = {
     ...{ tools: [], prompts: [], resources: [], templates: [] },
   }
   let length = 0
   for (const [name, isDeclared, method, member] of lists) {
-    if (!isDeclared(capabilities)) continue
+    if (!isWanted(name) || !isDeclared(capabilities)) continue
     const entries: Params[] = []
     try {
       for await (const page of client.pages(method, {}, { timeoutMs })) {
@@ -99,17 +106,3 @@ export function parseDefinitions(text: string): UpstreamDefinitions | undefined 
  */
 export const hashOf = ({ tools, prompts, templates, instructions }: UpstreamDefinitions): string =>
   digest({ tools, prompts, templates, instructions: instructions ?? null } as unknown as Json)
-
-/**
- * Returns the first tool that a connection defines differently; `undefined` if all are as served. A tool that is missing
- * there is not a difference, because its call fails by itself.
- */
-export function findDifference(served: UpstreamDefinitions, found: readonly Params[]): string | undefined {
-  const byName = new Map(served.tools.map((tool) => [tool['name'], tool]))
-  for (const tool of found) {
-    const known = byName.get(tool['name'])
-    if (!known || JSON.stringify(known) === JSON.stringify(tool)) continue
-    if (digest(known as Json) !== digest(tool as Json)) return String(tool['name']).slice(0, 128)
-  }
-  return undefined
-}

@@ -16,6 +16,7 @@ import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
+import { createReview } from './review-service.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
 import type { UriNames } from './skill-uris.ts'
@@ -39,10 +40,14 @@ export function gateway(options: GatewayOptions): Gateway {
     throw new TypeError('gateway: two upstreams have the same name; rename one of them')
   let runtime: Runtime | undefined
   let servers = 0
+  const reviewListeners = new Set<(upstream: string) => void>()
+  const changed = (upstream: string): void => {
+    for (const listener of reviewListeners) listener(upstream)
+  }
 
   /** Joins the running part, or starts it. */
   function join(services: Services): { readonly runtime: Runtime; leave(): Promise<void> } {
-    runtime ??= createRuntime(info.name, upstreams, startMs, services)
+    runtime ??= createRuntime(info.name, upstreams, startMs, services, changed)
     const joined = runtime
     servers++
     return {
@@ -128,6 +133,7 @@ export function gateway(options: GatewayOptions): Gateway {
       await one.connections.restart()
       await one.discovery.refresh()
     },
+    review: createReview(() => runtime, reviewListeners),
   }
 }
 
@@ -152,7 +158,7 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
         ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
-        verify: (client) => one.verify(client),
+        verify: one.check.verify,
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]
     }),
@@ -164,10 +170,16 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { one, relay, watches } = found
       const completes =
         one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
+      const { isQuarantinedUri, servedHash } = one.quarantine
+      const pinOf: TargetContext['pinOf'] = (id) => {
+        const hash = servedHash(id)
+        return hash === undefined ? undefined : { id, hash }
+      }
+      const trustHints = one.upstream.trustHints === true
       return {
         one,
         watches,
-        context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes, uris: sameUris },
+        context: { upstream, relay, trustHints, completes, uris: sameUris, pinOf, isQuarantinedUri },
       }
     },
     close() {
@@ -240,7 +252,9 @@ function compileAll(
       ...(skills && { skills }),
       resourceAt(uri) {
         const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
-        return owner === undefined ? undefined : linkedTarget(uri, contextOf(owner))
+        if (owner === undefined) return undefined
+        const context = contextOf(owner)
+        return context.isQuarantinedUri(context.uris.original(uri)) ? undefined : linkedTarget(uri, context)
       },
       watch(uri, call, isWanted) {
         const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)

@@ -5,20 +5,22 @@
 
 import { connect } from '../client/client.ts'
 import type { Client } from '../client/types.ts'
-import { digest } from '../core/digest.ts'
-import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
-import type { Key, Store } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
+import type { ConnectionCheck } from './connection-check.ts'
+import { createConnectionCheck } from './connection-check.ts'
 import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
-import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
+import { hashOf } from './definitions.ts'
 import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
+import { fixedArgumentsOf } from './preset-pins.ts'
+import type { Quarantine } from './quarantine.ts'
+import { createQuarantine, leftOutOf } from './quarantine.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { discoveryKey } from './scope.ts'
+import { createServedDefinitions, operatorTenant } from './served-definitions.ts'
 import type { StoredOwners } from './stored-owners.ts'
 import { createStoredOwners } from './stored-owners.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
@@ -28,20 +30,25 @@ export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
-  definitions: UpstreamDefinitions | undefined
+  readonly quarantine: Quarantine
+  readonly check: ConnectionCheck
+  /** The definitions that are served. */
+  readonly definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
   /** Definitions that each endpoint leaves out. */
   readonly leftOut: Map<string, readonly LeftOut[]>
-  /** Throws if a connection defines tools differently from the served definitions. */
-  verify(client: Client): Promise<void> | undefined
 }
 
 export interface Runtime {
   readonly upstreams: ReadonlyMap<string, RunningUpstream>
   /** The owners of names on the endpoint for all. */
   readonly owners: StoredOwners
+  /** The services of the first server, for the review. */
+  readonly services: Services
   /** Called after definitions changed. The returned function unsubscribes. */
   onChange(then: () => void): () => void
+  /** Serves what the pins of an upstream accept now, here and in the other processes. */
+  pinsChanged(one: RunningUpstream): void
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */
   ready(): Promise<void>
   close(): Promise<void>
@@ -50,19 +57,21 @@ export interface Runtime {
 const defaultDiscoverMs = 30_000
 const defaultRefreshMs = 10 * 60_000
 
+/** `changed` is told of each upstream whose quarantine may have changed. */
 export function createRuntime(
   name: string,
   upstreams: readonly Upstream[],
   startMs: number,
-  { store, clock, logger }: Services,
+  services: Services,
+  changed: (upstream: string) => void,
 ): Runtime {
-  const definitionStore = prefixed(store, ['gateway', name, 'definitions'])
-  const owners = createStoredOwners(prefixed(store, ['gateway', name]), logger)
-  const listeners = new Set<() => void>()
-  /** Forget which connections were compared, per upstream. */
-  const forgetters = new Map<string, () => void>()
+  const { clock, logger, audit } = services
+  const owners = createStoredOwners(prefixed(services.store, ['gateway', name]), logger)
+  const served = createServedDefinitions(name, services, (upstream) => running.get(upstream), changed)
   let starting: Promise<void> | undefined
-  const running = new Map(upstreams.map((upstream) => [upstream.name, start(upstream)]))
+  const running: ReadonlyMap<string, RunningUpstream> = new Map(
+    upstreams.map((upstream) => [upstream.name, start(upstream)]),
+  )
 
   function start(upstream: Upstream): RunningUpstream {
     const { discoverMs: timeoutMs = defaultDiscoverMs, refreshMs = defaultRefreshMs, roots } = upstream
@@ -73,52 +82,47 @@ export function createRuntime(
     const connections = upstream.open({
       clock,
       logger,
-      connect: (transport, options) =>
-        connect(transport, {
+      async connect(transport, options) {
+        let client: Client | undefined
+        client = await connect(transport, {
           clientInfo: { name: 'sluice-gateway', version: '0.1.0' },
           // Some servers list other tools to clients that declare less, so every connection declares everything.
           ...{ handlers, tasks: true, eras, timeoutMs, clock },
-          onNotification: (method, params) => notified(upstream.name, method, params),
+          onNotification(method, params) {
+            if (client && isListChanged(method)) check.forget(client)
+            notified(upstream.name, method, params)
+          },
           ...options,
-        }),
+        })
+        return client
+      },
     })
     const discovery = createDiscovery({
       ...{ name: upstream.name, connections, clock, logger, timeoutMs, refreshMs },
       key: discoveryKey(upstream),
       keepsConnection: upstream.isProcess !== true,
-      found: (definitions) => found(upstream.name, definitions),
+      found: async (definitions) => served.found(running.get(upstream.name), definitions),
     })
-    let verified = new WeakMap<Client, Promise<void> | true>()
-    const one: RunningUpstream = {
-      ...{ upstream, connections, discovery, definitions: undefined, origin: 'unknown', leftOut: new Map() },
-      verify(client) {
-        if (upstream.trust === 'always') return undefined
-        const known = verified.get(client)
-        if (known) return known === true ? undefined : known
-        const checked = verified
-        const checking = compare(one, client, timeoutMs).then(
-          () => {
-            checked.set(client, true)
-          },
-          (thrown: unknown) => {
-            // A connection that shows other definitions stays refused. A failure is checked again by the next call.
-            if (!(thrown instanceof RpcError)) checked.delete(client)
-            throw thrown
-          },
-        )
-        checked.set(client, checking)
-        return checking
+    const quarantine = createQuarantine(served.pinsOf(upstream), fixedArgumentsOf(upstream.rules))
+    const check = createConnectionCheck({
+      ...{ name: upstream.name, quarantine, timeoutMs, refresh: discovery.refresh },
+      differs(connection, definition) {
+        const fields = { upstream: upstream.name, connection, definition }
+        logger.warn({ event: 'connectionQuarantined', ...fields })
+        audit.record(operatorTenant, 'connection quarantined', fields)
+      },
+    })
+    return {
+      ...{ upstream, connections, discovery, quarantine, check, origin: 'unknown', leftOut: new Map() },
+      get definitions() {
+        return quarantine.served
       },
     }
-    forgetters.set(upstream.name, () => {
-      verified = new WeakMap()
-    })
-    return one
   }
 
   function notified(upstream: string, method: string, params: Params): void {
     const one = running.get(upstream)
-    if (/^notifications\/\w+\/list_changed$/.test(method)) one?.discovery.changed()
+    if (isListChanged(method)) one?.discovery.changed()
     else if (method === 'notifications/message') {
       // On a channel a log message names no call, so it goes to the operator.
       const { level, data } = params
@@ -127,43 +131,10 @@ export function createRuntime(
     }
   }
 
-  function found(upstream: string, definitions: UpstreamDefinitions): void {
-    const one = running.get(upstream)
-    if (!one) return
-    const text = JSON.stringify(definitions)
-    const isSame = one.definitions !== undefined && JSON.stringify(one.definitions) === text
-    const wasKnown = one.origin === 'current'
-    one.origin = 'current'
-    if (isSame && wasKnown) return
-    one.definitions = definitions
-    if (!isSame) {
-      // Each connection is compared with the new definitions before its next call.
-      forgetters.get(upstream)?.()
-      save(definitionStore, one.upstream, text)
-    }
-    for (const listener of listeners) listener()
-  }
-
-  function save(to: Store, upstream: Upstream, text: string): void {
-    to.set(storeKey(upstream), text).catch((thrown: unknown) => {
-      const message = thrown instanceof Error ? thrown.message : ''
-      logger.warn({ event: 'definitionsNotStored', upstream: upstream.name, message })
-    })
-  }
-
-  async function load({ upstream }: RunningUpstream): Promise<void> {
-    const text = await definitionStore.get(storeKey(upstream)).catch(() => undefined)
-    const one = running.get(upstream.name)
-    const stored = text === undefined ? undefined : parseDefinitions(text)
-    if (!one || !stored || one.definitions) return
-    one.definitions = stored
-    one.origin = 'stored'
-  }
-
   /** An upstream with stored definitions is listed meanwhile, and delays nothing. */
   async function begin(): Promise<void> {
     const all = [...running.values()]
-    await Promise.all([...all.map(load), owners.load()])
+    await Promise.all([...all.map(served.load), owners.load()])
     const listings = all.map((one) => {
       if (one.origin === 'stored' && one.upstream.isProcess) return Promise.resolve()
       const listing = one.discovery.refresh().catch(() => {
@@ -177,22 +148,21 @@ export function createRuntime(
     })
     await Promise.race([Promise.all(listings), waited])
     cancelTimer()
-    for (const listener of listeners) listener()
+    served.announceAll()
   }
 
   return {
     upstreams: running,
     owners,
-    onChange(then) {
-      listeners.add(then)
-      return () => listeners.delete(then)
-    },
+    services,
+    onChange: served.onChange,
+    pinsChanged: served.pinsChanged,
     ready() {
       starting ??= begin()
       return starting
     },
     async close() {
-      listeners.clear()
+      served.close()
       await Promise.all(
         [...running.values()].flatMap(({ connections, discovery }) => [connections.close(), discovery.close()]),
       )
@@ -200,26 +170,7 @@ export function createRuntime(
   }
 }
 
-/** A name that is given to another server later must not bring the definitions of the first. */
-const storeKey = ({ name, reaches = '' }: Upstream): Key => [name, digest(reaches)]
-
-/** Compares the tools of a connection with the served ones, and with newly listed ones before it is refused. */
-async function compare(one: RunningUpstream, client: Client, timeoutMs: number): Promise<void> {
-  const { definitions, discovery, upstream } = one
-  if (!definitions || !isObject(client.agreement.capabilities['tools'])) return
-  const tools: Params[] = []
-  for await (const page of client.pages('tools/list', {}, { timeoutMs }))
-    if (Array.isArray(page['tools'])) tools.push(...page['tools'].filter(isObject))
-  if (findDifference(definitions, tools) === undefined) return
-  await discovery.refresh()
-  const different = findDifference(one.definitions ?? definitions, tools)
-  if (different === undefined) return
-  throw new RpcError(
-    'upstreamUnavailable',
-    `${upstream.name} defines ${different} differently on this connection than for everyone else. The call did not run: tell the operator`,
-    { data: { mayHaveRun: false, tool: different } },
-  )
-}
+const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
 
 /** Returns what an operator sees of an upstream. */
 export function stateOf({
@@ -228,6 +179,8 @@ export function stateOf({
   origin,
   discovery,
   connections,
+  quarantine: { quarantined },
+  check: { differing },
   leftOut,
 }: RunningUpstream): UpstreamState {
   const { lastError } = discovery
@@ -240,7 +193,11 @@ export function stateOf({
     templates: definitions?.templates.length ?? 0,
     ...(definitions && { hash: hashOf(definitions) }),
     ...(lastError !== undefined && { lastError }),
-    leftOut: [...leftOut.values()].flat(),
-    connections: connections.states(),
+    quarantined: quarantined.filter(({ rejected }) => !rejected).length,
+    leftOut: [...leftOutOf(quarantined, upstream.name), ...[...leftOut.values()].flat()],
+    connections: connections.states().map((each) => {
+      const differs = differing.get(each.key)
+      return differs === undefined ? each : { ...each, differs }
+    }),
   }
 }
