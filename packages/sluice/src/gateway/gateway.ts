@@ -12,6 +12,8 @@ import type { Seal } from '../core/seal.ts'
 import { createSeal } from '../core/seal.ts'
 import type { DefinitionSource, ServerDefinition } from '../protocol/definition.ts'
 import { defineServer } from '../protocol/definition.ts'
+import { callbackOf, callerAuthLayer, signInsOf } from './auth/layer.ts'
+import type { UpstreamTargets } from './endpoint.ts'
 import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import { createRelay } from './relay.ts'
@@ -74,6 +76,10 @@ export function gateway(options: GatewayOptions): Gateway {
       return {
         accepts: (_, exposure) => assertScopes(served, exposure),
         ready: () => joined.ready(),
+        ...(served.some(({ auth }) => auth) && {
+          layer: callerAuthLayer(joined.upstreams),
+          routes: (path: string, _: string, query = '') => callbackOf(joined.upstreams, path, query),
+        }),
         async close() {
           unsubscribe()
           contexts.close()
@@ -87,8 +93,8 @@ export function gateway(options: GatewayOptions): Gateway {
     const base: ServerDefinition = { ...info, name: upstream.name, ...unknownLists([upstream.name]) }
     const source = sourceOf(upstream.name, [upstream], (contexts) => () => {
       const { one, context, watches } = contexts.of(upstream.name)
-      if (!one.definitions) return { ...base, source }
-      const targets = targetsOf(upstream, one.definitions, context)
+      if (!one.definitions) return { ...withSignIn(base, [one], 'sign_in'), source }
+      const targets = withSignInTool(targetsOf(upstream, one.definitions, context), one, 'sign_in')
       one.leftOut.set(upstream.name, targets.leftOut)
       return {
         ...endpointOf({ ...info, name: upstream.name }, one.definitions, targets, context),
@@ -112,6 +118,7 @@ export function gateway(options: GatewayOptions): Gateway {
   return {
     ...all,
     endpoints: Object.fromEntries(upstreams.map((upstream) => [upstream.name, defineServer(endpoint(upstream))])),
+    signIns: signInsOf(() => runtime?.upstreams),
     states: () => [...(runtime?.upstreams.values() ?? [])].map(stateOf),
     async restart(name) {
       const one = runtime?.upstreams.get(name)
@@ -140,7 +147,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
   const relays = new Map(
     [...runtime.upstreams.values()].map((one) => {
       const { upstream, connections } = one
-      const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
+      const credentialOf = one.auth?.credentialOf
+      const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger, credentialOf }
       const relay = createRelay({
         ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
         verify: (client) => one.verify(client),
@@ -179,7 +187,13 @@ function compileAll(
   })
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
   if (claimants.length === 0)
-    return { definition: { ...base, ...unknownLists(upstreams.map(({ name }) => name)) }, owners: previous }
+    return {
+      definition: withSignIn(
+        { ...base, ...unknownLists(upstreams.map(({ name }) => name)) },
+        upstreams.map(({ name }) => contexts.of(name).one),
+      ),
+      owners: previous,
+    }
   const table = createTable(claimants, previous)
   const links = createLinks(table.ownerOfUri)
   const contextOf = (name: string): TargetContext => ({
@@ -188,7 +202,8 @@ function compileAll(
   })
   const targets = claimants.map(({ upstream, definitions }) => {
     const { name } = upstream
-    const made = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
+    const listed = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
+    const made = withSignInTool(listed, contexts.of(name).one, `${name}_sign_in`)
     contexts.of(name).one.leftOut.set('', made.leftOut)
     const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => table.ownerOfUri(uri) === name))
     return { ...made, tools }
@@ -200,13 +215,14 @@ function compileAll(
     ),
     ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
   ].filter((text) => text !== undefined)
+  const waiting = missing.flatMap(({ name }) => contexts.of(name).one.auth?.tool?.(`${name}_sign_in`) ?? [])
   const resources = targets.flatMap((made) => [...made.resources, ...made.templates])
   return {
     owners: table.owners,
     definition: {
       ...base,
       ...(texts.length > 0 && { instructions: texts.join('\n\n') }),
-      tools: targets.flatMap((made) => made.tools),
+      tools: [...targets.flatMap((made) => made.tools), ...waiting],
       prompts: targets.flatMap((made) => made.prompts),
       resources,
       resourceAt(uri) {
@@ -218,6 +234,24 @@ function compileAll(
         return owner === undefined ? () => {} : contexts.of(owner).watches.watch(uri, call, isWanted)
       },
     },
+  }
+}
+
+/** Adds the tool by which callers sign in. A tool of the upstream with the same name keeps the name. */
+function withSignInTool(targets: UpstreamTargets, { auth }: RunningUpstream, name: string): UpstreamTargets {
+  const own = targets.tools.some((each) => each.name === name) ? undefined : auth?.tool?.(name)
+  return own ? { ...targets, tools: [...targets.tools, own] } : targets
+}
+
+/** While definitions wait for the first sign-in, the tool for it is listed alone. */
+function withSignIn(base: ServerDefinition, all: readonly RunningUpstream[], name?: string): ServerDefinition {
+  const tools = all.flatMap(({ auth, upstream }) => auth?.tool?.(name ?? `${upstream.name}_sign_in`) ?? [])
+  if (tools.length === 0) return base
+  const { unavailable: _, ...known } = base
+  return {
+    ...known,
+    tools,
+    instructions: `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim(),
   }
 }
 

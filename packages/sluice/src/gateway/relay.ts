@@ -35,6 +35,8 @@ export interface RelayDeps {
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
   readonly logger: Logger
+  /** Returns what separates the connections of one caller besides the caller. */
+  credentialOf?: ((call: Call) => string) | undefined
   /** Throws if a connection defines tools differently from the served definitions. `undefined` if it was checked before. */
   verify(client: Client): Promise<void> | undefined
 }
@@ -103,7 +105,7 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {
-    const acquired = connections.acquire(scopeKeyOf(scope, call), call.stop)
+    const acquired = connections.acquire(scopeKeyOf(scope, call, deps.credentialOf?.(call)), call.stop)
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
     let failure: unknown
     try {

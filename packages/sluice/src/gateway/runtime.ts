@@ -12,13 +12,14 @@ import { isObject } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
 import type { Key, Store } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
+import type { CallerAuth } from './auth/types.ts'
 import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
 import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
 import { unparkedHandlers } from './relay-questions.ts'
-import { discoveryKey } from './scope.ts'
+import { callerKey, discoveryKey } from './scope.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 
 /** One upstream while the gateway runs. */
@@ -26,6 +27,8 @@ export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
+  /** The credentials of callers, if each caller has their own. */
+  readonly auth: CallerAuth | undefined
   definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
   /** Definitions that each endpoint leaves out. */
@@ -50,8 +53,9 @@ export function createRuntime(
   name: string,
   upstreams: readonly Upstream[],
   startMs: number,
-  { store, clock, logger }: Services,
+  services: Services,
 ): Runtime {
+  const { store, clock, logger } = services
   const definitionStore = prefixed(store, ['gateway', name, 'definitions'])
   const listeners = new Set<() => void>()
   /** Forget which connections were compared, per upstream. */
@@ -65,9 +69,11 @@ export function createRuntime(
     const handlers = unparkedHandlers(upstream.name, roots, (message) =>
       logger.warn({ event: 'upstreamQuestion', upstream: upstream.name, message }),
     )
+    const auth = authOf(upstream)
     const connections = upstream.open({
       clock,
       logger,
+      auth,
       connect: (transport, options) =>
         connect(transport, {
           clientInfo: { name: 'sluice-gateway', version: '0.1.0' },
@@ -79,13 +85,17 @@ export function createRuntime(
     })
     const discovery = createDiscovery({
       ...{ name: upstream.name, connections, clock, logger, timeoutMs, refreshMs },
-      key: discoveryKey(upstream),
+      async key() {
+        if (!auth || upstream.hasListCredential) return discoveryKey(upstream)
+        const lister = await auth.lister()
+        return lister && callerKey(lister)
+      },
       keepsConnection: upstream.isProcess !== true,
       found: (definitions) => found(upstream.name, definitions),
     })
     let verified = new WeakMap<Client, Promise<void> | true>()
     const one: RunningUpstream = {
-      ...{ upstream, connections, discovery, definitions: undefined, origin: 'unknown', leftOut: new Map() },
+      ...{ upstream, connections, discovery, auth, definitions: undefined, origin: 'unknown', leftOut: new Map() },
       verify(client) {
         if (upstream.trust === 'always') return undefined
         const known = verified.get(client)
@@ -109,6 +119,23 @@ export function createRuntime(
       verified = new WeakMap()
     })
     return one
+  }
+
+  function authOf(upstream: Upstream): CallerAuth | undefined {
+    const { clock, logger, audit, secrets, hasSecret } = services
+    return upstream.auth?.({
+      ...{ upstream: upstream.name, clock, logger, audit, secrets, hasSecret },
+      store: prefixed(store, ['gateway', name, 'sign-ins', ...storeKey(upstream)]),
+      async changed(holder, hasCredential) {
+        const one = running.get(upstream.name)
+        if (!one) return
+        await one.connections.restart(callerKey(holder).text)
+        if (!hasCredential || one.origin === 'current') return
+        await one.discovery.refresh().catch(() => {
+          // Logged by the discovery, which tries again.
+        })
+      },
+    })
   }
 
   function notified(upstream: string, method: string, params: Params): void {

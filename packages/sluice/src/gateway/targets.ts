@@ -81,6 +81,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     // The members that a client reads were checked above. Further ones are the upstream's own.
     entry: { ...listed, name } as unknown as ToolEntry,
     hintsAreClaims: !trustHints,
+    upstream,
     asksWhileRunning: 'possible',
     ...(headers.length > 0 && { headers }),
     prepare: (args): Ready => ({
@@ -113,6 +114,7 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
   return {
     kind: 'prompt',
     name,
+    upstream: context.upstream,
     policy: readPolicy,
     entry: { ...cleanEntry(entry), name },
     asksWhileRunning: 'possible',
@@ -137,6 +139,7 @@ export function resourceTarget(entry: Params, context: TargetContext): Resource 
   return {
     kind: 'resource',
     name: uri,
+    upstream: context.upstream,
     policy: readPolicy,
     entry: cleanEntry(entry),
     asksWhileRunning: 'possible',

@@ -3,9 +3,10 @@
 import type { HttpTransportOptions } from '../client/http/transport.ts'
 import { httpTransport } from '../client/http/transport.ts'
 import type { Transport } from '../client/transport.ts'
-import type { Scope } from './connections.ts'
+import type { UpstreamAuth } from './auth/types.ts'
+import type { Scope, ScopeKey } from './connections.ts'
 import { createTransportConnections } from './transport-connections.ts'
-import type { Upstream, UpstreamSettings } from './types.ts'
+import type { Upstream, UpstreamContext, UpstreamSettings } from './types.ts'
 
 /** Options of an upstream at a URL. */
 export interface UrlUpstreamOptions
@@ -13,6 +14,11 @@ export interface UrlUpstreamOptions
     Pick<HttpTransportOptions, 'headers' | 'authorization' | 'allowHosts' | 'sender'> {
   /** The address of its Streamable HTTP endpoint. */
   readonly url: string | URL
+  /**
+   * The credential of each caller: `signIn({ … })` or `exchangeTokens({ … })` of `sluice/gateway-auth`. `headers` may
+   * then have an `authorization` that only lists definitions.
+   */
+  readonly auth?: UpstreamAuth | undefined
 }
 
 const defaultMaxMessageBytes = 4 * 1024 * 1024
@@ -20,26 +26,56 @@ const scopes: readonly Scope[] = ['shared', 'tenant', 'caller', 'session']
 
 /** Defines an upstream at a URL: `upstream({ name: 'github', url: 'https://…/mcp' })`. */
 export function upstream(options: UrlUpstreamOptions): Upstream {
-  const { url, headers, authorization, allowHosts, sender, ...settings } = options
+  const { url, headers, authorization, allowHosts, sender, auth, ...settings } = options
   if (!URL.canParse(String(url))) throw new TypeError(`upstream "${settings.name}": "url" is not a valid URL`)
   const http = omitUndefined({ headers, authorization, allowHosts, sender })
-  const made = overTransports(settings, (clock, maxMessageBytes) =>
-    httpTransport(url, { ...http, maxMessageBytes, clock }),
+  if (!auth) {
+    const made = overTransports(settings, ({ clock }, maxMessageBytes) =>
+      httpTransport(url, { ...http, maxMessageBytes, clock }),
+    )
+    return { ...made, reaches: String(url) }
+  }
+  if (authorization || (settings.scope ?? 'caller') !== 'caller')
+    throw new TypeError(
+      `upstream "${settings.name}": with "auth" each caller has a connection; omit "scope" and "authorization"`,
+    )
+  const isCredential = (name: string): boolean => name.toLowerCase() === 'authorization'
+  const names = Object.keys(headers ?? {})
+  // A caller must never use the operator's credential.
+  const shared = Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !isCredential(name)))
+  const made = overTransports(settings, ({ clock, auth: callers }, maxMessageBytes, { holder }) =>
+    httpTransport(
+      url,
+      holder
+        ? {
+            ...http,
+            ...(callers && { authorization: callers.authorizationFor(holder) }),
+            headers: shared,
+            maxMessageBytes,
+            clock,
+          }
+        : { ...http, maxMessageBytes, clock },
+    ),
   )
-  return { ...made, reaches: String(url) }
+  return {
+    ...made,
+    reaches: String(url),
+    hasListCredential: names.some(isCredential),
+    auth: (context) => auth.open({ ...context, url: String(url), allowHosts, sender }),
+  }
 }
 
 /** Returns an upstream whose connections are transports that `open` makes. */
 export function overTransports(
   settings: UpstreamSettings,
-  open: (clock: Parameters<Upstream['open']>[0]['clock'], maxMessageBytes: number) => Transport,
+  open: (context: UpstreamContext, maxMessageBytes: number, key: ScopeKey) => Transport,
 ): Upstream {
   const checked = checkSettings(settings)
   const { name, maxMessageBytes = defaultMaxMessageBytes } = checked
   return {
     ...checked,
-    open: ({ clock, connect }) =>
-      createTransportConnections({ name, clock, connect, open: () => open(clock, maxMessageBytes) }),
+    open: (context) =>
+      createTransportConnections({ ...context, name, open: (key) => open(context, maxMessageBytes, key) }),
   }
 }
 

@@ -17,6 +17,7 @@ export interface WatchDeps {
   readonly scope: Scope
   readonly connections: Connections
   readonly clock: Clock
+  credentialOf?: ((call: Call) => string) | undefined
   readonly logger: Logger
 }
 
@@ -41,7 +42,7 @@ interface Group {
 const maxPerConnection = 1000
 const sweepMs = 30_000
 
-export function createWatches({ name, scope, connections, clock, logger }: WatchDeps): Watches {
+export function createWatches({ name, scope, connections, clock, logger, credentialOf }: WatchDeps): Watches {
   const groups = new Map<string, Group>()
   let cancelSweep: (() => void) | undefined
 
@@ -94,7 +95,7 @@ export function createWatches({ name, scope, connections, clock, logger }: Watch
 
   return {
     watch(uri, call, isWanted) {
-      const key = scopeKeyOf(scope, call)
+      const key = scopeKeyOf(scope, call, credentialOf?.(call))
       let group = groups.get(key.text)
       if (!group) {
         const acquired = (async () => connections.acquire(key, createStop()))()
