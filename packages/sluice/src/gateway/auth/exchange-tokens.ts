@@ -14,6 +14,7 @@ import { findServer } from '../../client/oauth/discover.ts'
 import { createOAuthFetch } from '../../client/oauth/fetch.ts'
 import { tokenExchangeGrant } from '../../client/oauth/grants.ts'
 import type { Call } from '../../core/call.ts'
+import { callerToken } from '../../core/caller-token.ts'
 import { RpcError } from '../../core/error.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
@@ -91,7 +92,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
         ? new RpcError('upstreamUnavailable', `${issuer} cannot be reached. The call did not run: try again`, {
             data: { mayHaveRun: false },
           })
-        : new RpcError('forbidden', `${issuer} gave you no access to ${upstream}. The call did not run`, {
+        : new RpcError('upstreamUnavailable', `${issuer} gave you no access to ${upstream}. The call did not run`, {
             data: { mayHaveRun: false },
           })
     }
@@ -102,11 +103,15 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
     const holder = holderOf(call)
     const name = nameOf(holder)
     if (validOf(name)) return
-    const token = bearerOf(call)
+    const token = callerToken(call.caller)
     if (token === undefined || call.caller.claims['iss'] !== issuer)
-      throw new RpcError('forbidden', `${upstream} takes callers with a token of ${issuer}. The call did not run`, {
-        data: { mayHaveRun: false },
-      })
+      throw new RpcError(
+        'upstreamUnavailable',
+        `${upstream} takes callers with a token of ${issuer}. The call did not run`,
+        {
+          data: { mayHaveRun: false },
+        },
+      )
     let work = running.get(name)
     if (!work) {
       work = exchange(name, token, call).finally(() => running.delete(name))
@@ -119,7 +124,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
   }
 
   /** Two tokens of one caller may allow different things, so they do not share a connection. */
-  const credentialOf = (call: Call): string => sha256(bearerOf(call) ?? '').slice(0, 32)
+  const credentialOf = (call: Call): string => sha256(callerToken(call.caller) ?? '').slice(0, 32)
   const holderOf = (call: Call): CredentialHolder => ({
     ...personOf(call, upstream),
     credential: credentialOf(call),
@@ -146,5 +151,3 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
     lister: () => Promise.resolve(lister && validOf(nameOf(lister)) ? lister : undefined),
   }
 }
-
-const bearerOf = ({ via }: Call): string | undefined => /^Bearer +(\S+)$/i.exec(via.header('authorization') ?? '')?.[1]

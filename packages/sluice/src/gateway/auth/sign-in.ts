@@ -306,7 +306,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
 /** The refusal of a request whose caller has not signed in. The cause is what the client reads. */
 export function signInMissing(upstream: string): ClientError {
   const text = `You are not signed in to ${upstream}, or the sign-in has ended. The call did not run: call again to sign in`
-  const cause = new RpcError('forbidden', text, { data: { mayHaveRun: false, signIn: upstream } })
+  const cause = new RpcError('upstreamUnavailable', text, { data: { mayHaveRun: false, signIn: upstream } })
   return new ClientError('unauthorized', text, { mayHaveRun: false, cause })
 }
 
