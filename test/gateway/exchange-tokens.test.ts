@@ -20,7 +20,7 @@ const silent = { info() {}, warn() {}, error() {} }
 let issuer: SignInIssuer
 let notes: ResourceServer
 beforeAll(async () => {
-  issuer = await startSignInIssuer([])
+  issuer = await startSignInIssuer(['http://127.0.0.1:1/sign-in/callback'])
   notes = await startResourceServer(issuer.url)
 })
 afterAll(async () => {

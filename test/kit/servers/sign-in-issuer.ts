@@ -85,10 +85,10 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
       },
     },
   })
-  const parameters = ['subject_token', 'subject_token_type', 'requested_token_type', 'audience', 'scope']
+  const parameters = ['subject_token', 'subject_token_type', 'requested_token_type', 'audience', 'resource', 'scope']
   provider.registerGrantType(
     exchangeGrant,
-    async (ctx, next) => {
+    async (ctx) => {
       const { params = {}, client: known } = ctx.oidc
       const keys = createRemoteJWKSet(new URL(`${url}/jwks`))
       const { payload } = await jwtVerify(String(params['subject_token']), keys, { issuer: url }).catch(() => {
@@ -102,7 +102,6 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
         expires_in: lifetime,
         issued_token_type: params['requested_token_type'],
       }
-      await next()
     },
     parameters,
   )
