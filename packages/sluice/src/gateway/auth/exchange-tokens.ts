@@ -8,7 +8,6 @@ import { ClientError } from '../../client/errors.ts'
 import type { Authorization } from '../../client/http/authorization.ts'
 import { createHostGuard } from '../../client/http/hosts.ts'
 import { fetchSender } from '../../client/http/sender.ts'
-import type { RegisteredClient } from '../../client/oauth/client-identity.ts'
 import { identify } from '../../client/oauth/client-identity.ts'
 import { findServer } from '../../client/oauth/discover.ts'
 import { createOAuthFetch } from '../../client/oauth/fetch.ts'
@@ -18,6 +17,8 @@ import { callerToken } from '../../core/caller-token.ts'
 import { RpcError } from '../../core/error.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
+import type { ClientSource } from './client-source.ts'
+import { readClient } from './client-source.ts'
 import { signInMissing } from './sign-in.ts'
 import type { AuthContext, CallerAuth, CredentialHolder, UpstreamAuth } from './types.ts'
 
@@ -26,7 +27,7 @@ export interface ExchangeOptions {
   /** The authorization server that exchanges. Only tokens that it issued itself are sent to it. */
   readonly issuer: string
   /** The gateway's own client at that authorization server. */
-  readonly client: RegisteredClient
+  readonly client: ClientSource
   /** The scopes of the exchanged token. */
   readonly scope?: string | undefined
   /** The name of the upstream at the authorization server, if its address is not enough. */
@@ -50,7 +51,8 @@ const marginMs = 10_000
 
 function createExchange(options: ExchangeOptions, context: AuthContext): CallerAuth {
   const { clock, upstream, url, allowHosts = [], sender = fetchSender() } = context
-  const { issuer, client, scope, audience } = options
+  const { issuer, scope, audience } = options
+  const client = readClient(options.client, context)
   // The operator named the issuer, so its host is allowed. Other hosts that its metadata names must be named too.
   const guard = createHostGuard(url, { allowHosts: [...allowHosts, new URL(issuer).hostname] })
   const fetch = createOAuthFetch(sender, guard, clock)
@@ -70,7 +72,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
   async function exchange(name: string, subjectToken: string, { caller }: Call): Promise<void> {
     try {
       const server = await findServer(issuer, fetch, false)
-      const names = { client, clientName: 'Sluice', redirectUrl: undefined }
+      const names = { client: await client(), clientName: 'Sluice', redirectUrl: undefined }
       const identity = await identify(server, names, undefined, fetch, scope)
       const granted = await tokenExchangeGrant(
         { server, identity, resource: url, scope, fetch },
@@ -87,6 +89,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
         ...{ event: 'tokenNotExchanged', upstream },
         message: thrown instanceof Error ? thrown.message.slice(0, 300) : '',
       })
+      if (thrown instanceof RpcError) throw thrown
       const isUnreachable = thrown instanceof ClientError && thrown.reason !== 'unauthorized'
       throw isUnreachable
         ? new RpcError('upstreamUnavailable', `${issuer} cannot be reached. The call did not run: try again`, {

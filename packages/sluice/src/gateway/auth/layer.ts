@@ -34,7 +34,7 @@ async function listFirst(unlisted: ReturnType<typeof unlistedOf>, call: Call): P
     await auth
       .admit(call, () => Promise.resolve({}))
       .catch(() => {
-      // The list itself is refused, with the reason.
+        // The list itself is refused, with the reason.
       })
 }
 

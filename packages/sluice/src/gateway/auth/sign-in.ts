@@ -11,7 +11,6 @@ import { ClientError } from '../../client/errors.ts'
 import type { Authorization, Challenge } from '../../client/http/authorization.ts'
 import { createHostGuard } from '../../client/http/hosts.ts'
 import { fetchSender } from '../../client/http/sender.ts'
-import type { RegisteredClient } from '../../client/oauth/client-identity.ts'
 import { createOAuth } from '../../client/oauth/oauth.ts'
 import type { SavedSignIn, TokenStore } from '../../client/oauth/tokens.ts'
 import { sealedTokens } from '../../client/oauth/tokens.ts'
@@ -19,6 +18,8 @@ import type { OAuth } from '../../client/oauth/types.ts'
 import { bugOf, RpcError } from '../../core/error.ts'
 import type { Page } from '../../core/plugin.ts'
 import { sha256 } from '../../core/sha256.ts'
+import type { ClientSource } from './client-source.ts'
+import { readClient } from './client-source.ts'
 import { exclusively } from './exclusively.ts'
 import { codePage, messagePage } from './page.ts'
 import { createSignInQuestions } from './questions.ts'
@@ -35,7 +36,7 @@ export interface SignInOptions {
    */
   readonly redirectUrl: string | (() => string)
   /** A client that was registered with the authorization server. By default the gateway registers one. */
-  readonly client?: RegisteredClient | undefined
+  readonly client?: ClientSource | undefined
   /** The https address of the gateway's client metadata document, for authorization servers that read such documents. */
   readonly clientMetadataUrl?: string | undefined
   /** The scopes to ask for. By default those that the upstream names. */
@@ -63,6 +64,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   const { clock, logger, audit, upstream, url, allowHosts, sender } = context
   const records = createRecords(context)
   const accounts = new Map<string, Account>()
+  const client = readClient(options.client, context)
   const redirectUrl = (): string =>
     typeof options.redirectUrl === 'string' ? options.redirectUrl : options.redirectUrl()
   if (!context.hasSecret)
@@ -72,16 +74,18 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
       message: 'Set "secret": sign-ins are lost when this process ends',
     })
 
-  const oauthFor = (tokens: TokenStore, person: Person, redirect?: string): OAuth =>
-    createOAuth({
+  const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
+    const known = await client()
+    return createOAuth({
       ...{ url, tokens, clock, key: JSON.stringify([person.tenant, person.subject]), clientName: 'Sluice' },
       ...(redirect !== undefined && { redirectUrl: redirect }),
-      ...(options.client && { client: options.client }),
+      ...(known && { client: known }),
       ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
       ...(options.scope !== undefined && { scope: options.scope }),
       ...(allowHosts && { allowHosts }),
       ...(sender && { sender }),
     })
+  }
 
   function tokensOf(person: Person, changed: (text: string | undefined) => void): TokenStore {
     const texts = records.texts(person)
@@ -113,7 +117,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
       ...{ text, wanted, readAt: clock.now() },
       oauth: isSame
         ? known.oauth
-        : oauthFor(
+        : await oauthFor(
             tokensOf(person, (next) => {
               const current = accounts.get(name)
               if (current) current.text = next
@@ -180,7 +184,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     const isStepUp = wanted !== undefined && text !== undefined
     const header = isStepUp ? wanted : await probe()
     const redirect = redirectUrl()
-    const oauth = oauthFor(
+    const oauth = await oauthFor(
       tokensOf(person, () => {}),
       person,
       redirect,
@@ -221,7 +225,8 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
         saved = value
       },
     }
-    await oauthFor(capture, person, redirect).finish(asked, `${redirect}?${query}`)
+    const oauth = await oauthFor(capture, person, redirect)
+    await oauth.finish(asked, `${redirect}?${query}`)
     if (!saved) throw new ClientError('unauthorized', 'The authorization server gave no token')
     return saved
   }
