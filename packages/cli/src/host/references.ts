@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Environment } from 'sluice/node'
+import { isCredentialName, isReferring } from '../config/literal-secrets.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { readKeychain } from './keychain.ts'
 
@@ -21,29 +22,51 @@ export function checkReferences(texts: Texts, setting: string, env: Environment)
       else if (kind === 'file') file(source, `${setting}.${name}`)
 }
 
-/** Returns the texts with their references resolved. `setting` names the group in messages. */
-export async function resolveReferences(texts: Texts, setting: string, env: Environment): Promise<Texts> {
+/** Returns the texts with their references resolved. `setting` names the group in messages; `found` gets each secret. */
+export async function resolveReferences(
+  texts: Texts,
+  setting: string,
+  env: Environment,
+  found: (secret: string) => void = () => {},
+): Promise<Texts> {
   const resolved = Object.entries(texts).map(
-    async ([name, text]) => [name, await resolveReference(text, `${setting}.${name}`, env)] as const,
+    async ([name, text]) => [name, await resolveText(text, `${setting}.${name}`, env, found)] as const,
   )
   return Object.fromEntries(await Promise.all(resolved))
 }
 
-/** Returns one text with its references resolved. */
-export async function resolveReference(text: string, setting: string, env: Environment): Promise<string> {
+async function resolveText(
+  text: string,
+  setting: string,
+  env: Environment,
+  found: (secret: string) => void,
+): Promise<string> {
   let resolved = ''
   let end = 0
   for (const { 0: whole, 1: kind, 2: source = '', index } of text.matchAll(reference)) {
     resolved += text.slice(end, index)
     end = index + whole.length
-    if (kind === 'env') resolved += variable(source, setting, env)
-    else if (kind === 'file') resolved += file(source, setting)
-    else
-      resolved += await readKeychain(source).catch((thrown: unknown) => {
-        throw new CommandError(`"${setting}": ${thrown instanceof Error ? thrown.message : ''}`)
-      })
+    const secret = kind === 'env' ? variable(source, setting, env) : await storedSecret(kind, source, setting)
+    found(secret)
+    resolved += secret
   }
   return resolved + text.slice(end)
+}
+
+const storedSecret = async (kind: string | undefined, source: string, setting: string): Promise<string> =>
+  kind === 'file'
+    ? file(source, setting)
+    : readKeychain(source).catch((thrown: unknown) => {
+        throw new CommandError(`"${setting}": ${thrown instanceof Error ? thrown.message : ''}`)
+      })
+
+/** Remembers secrets, and removes them from texts that operators read. Short ones would blank ordinary words. */
+export function createHider(): { readonly add: (secret: string) => void; readonly hide: (text: string) => string } {
+  const secrets = new Set<string>()
+  return {
+    add: (secret) => secret.length >= 6 && secrets.add(secret),
+    hide: (text) => [...secrets].reduce((rest, secret) => rest.replaceAll(secret, '(hidden)'), text),
+  }
 }
 
 function variable(name: string, setting: string, env: Environment): string {
@@ -61,13 +84,10 @@ function file(path: string, setting: string): string {
   }
 }
 
-const credential = /^(authorization|proxy-authorization|cookie)$|token|secret|api-?key|password/i
-const isReferring = (text: string): boolean => /\$\{(env|file|keychain):[^}]+\}/.test(text)
-
 /** Refuses a credential that is written into a header of the configuration, which people share and commit. */
 export function refuseWrittenCredentials(headers: Texts, setting: string): void {
   for (const [name, text] of Object.entries(headers))
-    if (credential.test(name) && !isReferring(text))
+    if (isCredentialName(name) && !isReferring(text))
       throw new CommandError(
         `"${setting}.${name}" contains a credential. Write \${env:NAME} instead of it, and set that variable.`,
         exitCodes.usage,

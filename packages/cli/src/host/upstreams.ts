@@ -7,7 +7,7 @@ import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/sch
 import { CommandError, exitCodes } from '../output.ts'
 import { version } from '../package.ts'
 import { omitUndefined } from './omit-undefined.ts'
-import { checkReferences, refuseWrittenCredentials, resolveReferences } from './references.ts'
+import { checkReferences, createHider, refuseWrittenCredentials, resolveReferences } from './references.ts'
 import type { NamedServer } from './run.ts'
 import type { AddressSettings } from './upstream-auth.ts'
 import { toUpstreamAuth } from './upstream-auth.ts'
@@ -103,10 +103,12 @@ function toUpstream(
     throw new CommandError(`"servers.${name}.auth" is for a URL. A command gets secrets in "env"`, exitCodes.usage)
   const variables = settings.env ?? {}
   checkReferences(variables, `servers.${name}.env`, env)
+  const { add, hide } = createHider()
   return upstream({
     ...common,
     command: command ?? '',
-    env: () => resolveReferences(variables, `servers.${name}.env`, env),
+    env: () => resolveReferences(variables, `servers.${name}.env`, env, add),
+    hide,
     ...omitUndefined({ args, cwd, user, idleMs, startMs }),
   })
 }

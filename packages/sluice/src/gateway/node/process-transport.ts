@@ -31,6 +31,8 @@ export interface ProcessSpec {
    * called at each start, so that a secret is read when it is needed.
    */
   readonly env?: Variables | (() => Promise<Variables>)
+  /** Removes secrets from a line of its output that operators read. Programs print their settings. */
+  readonly hide?: (line: string) => string
   readonly cwd?: string
   /** The account of the process. By default the gateway's, whose files and processes it can then reach. Needs root. */
   readonly user?: string
