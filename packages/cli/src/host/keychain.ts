@@ -4,6 +4,7 @@
  */
 
 import { execFile } from 'node:child_process'
+import type { Environment } from 'sluice/node'
 
 /** A person may have to unlock the keychain first. */
 const timeoutMs = 60_000
@@ -53,12 +54,16 @@ export function keychainCommand(entry: string, platform: NodeJS.Platform): Keych
 }
 
 /** Returns the secret of an entry. Rejects with what to do. The error has no output of the command. */
-export async function readKeychain(entry: string, platform: NodeJS.Platform = process.platform): Promise<string> {
+export async function readKeychain(
+  entry: string,
+  variables: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<string> {
   if (!/^[\w.@:+][\w.@:+ -]*(\/[\w.@:+][\w.@:+ -]*)?$/.test(entry))
     throw new Error(`"${entry}" is not a name of a keychain entry: write service or service/account`)
   const { command, args, env, install, store } = keychainCommand(entry, platform)
   const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) => {
-    const options = { timeout: timeoutMs, maxBuffer: 64 * 1024, env: { ...process.env, ...env }, windowsHide: true }
+    const options = { timeout: timeoutMs, maxBuffer: 64 * 1024, env: { ...variables, ...env }, windowsHide: true }
     execFile(command, [...args], options, (error, stdout) => {
       resolve({ code: error ? (error.code ?? 'ended') : 0, text: stdout })
     })

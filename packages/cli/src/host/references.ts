@@ -46,17 +46,22 @@ async function resolveText(
   for (const { 0: whole, 1: kind, 2: source = '', index } of text.matchAll(reference)) {
     resolved += text.slice(end, index)
     end = index + whole.length
-    const secret = kind === 'env' ? variable(source, setting, env) : await storedSecret(kind, source, setting)
+    const secret = kind === 'env' ? variable(source, setting, env) : await storedSecret(kind, source, setting, env)
     found(secret)
     resolved += secret
   }
   return resolved + text.slice(end)
 }
 
-const storedSecret = async (kind: string | undefined, source: string, setting: string): Promise<string> =>
+const storedSecret = async (
+  kind: string | undefined,
+  source: string,
+  setting: string,
+  env: Environment,
+): Promise<string> =>
   kind === 'file'
     ? file(source, setting)
-    : readKeychain(source).catch((thrown: unknown) => {
+    : readKeychain(source, env).catch((thrown: unknown) => {
         throw new CommandError(`"${setting}": ${thrown instanceof Error ? thrown.message : ''}`)
       })
 
