@@ -34,6 +34,7 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './client-oauth': 'brings no call in',
   './gateway': 'brings no call in',
   './gateway-node': 'brings no call in',
+  './gateway-auth': 'brings no call in',
   './approvals': 'brings no call in',
   './console': 'brings no call in',
   './apps': 'brings no call in',

@@ -88,10 +88,14 @@ export interface Started {
 }
 
 /** Starts `sluice start` on free ports, and resolves when its table is printed. */
-export async function startAll(cwd: string, args: readonly string[] = []): Promise<Started> {
+export async function startAll(
+  cwd: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Started> {
   const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
     cwd,
-    env: clean(withoutAdmission),
+    env: clean({ ...withoutAdmission, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => {

@@ -127,6 +127,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     slots.concurrency?.layer,
     validateLayer,
     ...custom.map(({ layer }) => layer),
+    source?.layer,
     slots.park?.createLayer?.({ running }),
     slots.elicitation?.layer,
     slots.approvals?.layer ?? refuseWithoutApprovals,
@@ -240,9 +241,9 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     authenticates: slots.authenticate !== undefined,
     exposes: slots.authenticate?.expose,
     gauges: services.gauges,
-    async page(path, peer) {
+    async page(path, peer, query = '') {
       for (const { routes } of all) {
-        const found = await routes?.(path, peer)
+        const found = await routes?.(path, peer, query)
         if (found) return found
       }
       return undefined

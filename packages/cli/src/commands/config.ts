@@ -1,5 +1,6 @@
 /** `sluice config print`: the effective configuration and the origin of each value. */
 
+import { maskLiteral } from '../config/literal-secrets.ts'
 import { isInGroup, loadConfig, variableOf } from '../config/load.ts'
 import { secretNames, toJsonSchema } from '../config/schema.ts'
 import { leavesOf, pathText } from '../config/tree.ts'
@@ -25,7 +26,7 @@ export async function configPrint(
     .filter(([, value]) => value !== undefined)
     .map(([path, value]) => {
       const text = pathText(path)
-      return [text, maskValue(text, value), originOf(text, origins), variableOf(path)]
+      return [text, maskValue(text, maskLiteral(path.at(-1) ?? '', value)), originOf(text, origins), variableOf(path)]
     })
   for (const { name, value } of secrets) rows.push([name, value, 'environment', name])
   terminal.out(table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows))
@@ -48,8 +49,8 @@ const maskValue = (path: string, value: unknown): string =>
 
 /** Masks every string in a value. */
 function maskSecrets(value: unknown, path = ''): unknown {
-  if (typeof value === 'string') return maskValue(path, value)
-  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, path))
+  if (typeof value === 'string') return maskValue(path, maskLiteral(path, value))
+  if (Array.isArray(value)) return (maskLiteral(path, value) as unknown[]).map((each) => maskSecrets(each, path))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskSecrets(each, name)]))
 }

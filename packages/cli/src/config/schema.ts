@@ -71,6 +71,38 @@ const upstreamRule = z.strictObject({
   format: z.enum(['toon']).optional().describe('The format of structured results as text'),
 })
 
+const oauthClient = z.strictObject({
+  id: z.string().min(1),
+  secret: z.string().optional().describe(`Written as \${env:NAME}, \${file:path} or \${keychain:service/account}`),
+})
+
+const upstreamAuth = z
+  .strictObject({
+    signIn: z
+      .strictObject({
+        client: oauthClient.optional().describe('A client at the authorization server; by default one is registered'),
+        clientMetadata: url.optional().describe('The https URL of the metadata document of this client'),
+        scope: z.string().optional().describe('Scopes to ask for; by default those that the upstream names'),
+        redirect: url
+          .optional()
+          .describe('The URL that browsers come back to: that of this server, with /sign-in/callback for /mcp'),
+      })
+      .optional()
+      .describe('Each caller signs in at the upstream'),
+    exchange: z
+      .strictObject({
+        issuer: url.describe('The authorization server that issues the tokens of callers and exchanges them'),
+        client: oauthClient.describe('The client of this gateway there'),
+        scope: z.string().optional(),
+        audience: z.string().optional().describe('The name of the upstream there; by default its URL is sent'),
+      })
+      .optional()
+      .describe('The token of each caller is exchanged for one of the upstream (RFC 8693)'),
+  })
+  .refine(({ signIn, exchange }) => (signIn === undefined) !== (exchange === undefined), {
+    message: 'Set exactly one of "signIn" and "exchange"',
+  })
+
 const serverSettings = z
   .strictObject({
     module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
@@ -81,13 +113,18 @@ const serverSettings = z
     headers: z
       .record(z.string(), z.string())
       .optional()
-      .describe(`Headers for the URL. A credential is written as \${env:NAME} or \${file:path}`),
+      .describe(
+        `Headers for the URL. A credential is written as \${env:NAME}, \${file:path} or \${keychain:service/account}`,
+      ),
+    auth: upstreamAuth
+      .optional()
+      .describe('Credentials of each caller at the URL; by default all callers use `headers`'),
     allowHosts: z.array(z.string()).optional().describe('Other hosts that the URL may lead to'),
     env: z
       .record(z.string(), z.string())
       .optional()
       .describe(
-        `Variables added to its environment. A command gets few others; \${env:NAME} and \${file:path} are resolved for it`,
+        `Variables added to its environment. A command gets few others; \${env:NAME}, \${file:path} and \${keychain:service/account} are resolved for it`,
       ),
     cwd: path.optional().describe('The working folder of the command'),
     user: z.string().min(1).optional().describe('The account of the command; Sluice must run as root'),
@@ -324,6 +361,7 @@ export const configSchema = z.strictObject({
 /** The effective configuration: every setting, with its default. */
 export type Config = z.infer<typeof configSchema>
 export type ServerSettings = z.infer<typeof serverSettings>
+export type UpstreamAuthSettings = z.infer<typeof upstreamAuth>
 export type UpstreamRuleSettings = z.infer<typeof upstreamRule>
 
 /** Returns the JSON Schema, which is published with the command for editors. */

@@ -5,6 +5,7 @@ import type { UpstreamState } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
 import { createServer } from 'sluice/node'
 import { log, park } from 'sluice/plugins'
+import { findLiteralSecrets } from '../config/literal-secrets.ts'
 import type { Config, ServerSettings } from '../config/schema.ts'
 import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
 import { plural } from '../output.ts'
@@ -37,6 +38,23 @@ async function checkUpstream(
   env: Environment,
 ): Promise<readonly Finding[]> {
   const what = `Upstream ${name}`
+  const written = findLiteralSecrets(settings).map((path) =>
+    note(
+      what,
+      `"servers.${name}.${path}" seems to contain a secret${path.startsWith('args') ? ', which is in the process list' : ''}`,
+      `Write \${env:NAME}, \${file:path} or \${keychain:service/account} into ${path.startsWith('args') ? '"env"' : 'it'} instead, because configurations are shared`,
+    ),
+  )
+  return [...written, ...(await startUpstream(what, name, settings, config, env))]
+}
+
+async function startUpstream(
+  what: string,
+  name: string,
+  settings: ServerSettings,
+  config: Config,
+  env: Environment,
+): Promise<readonly Finding[]> {
   try {
     // Everything is counted here, also what waits for a review in the running gateway.
     const opened = await openUpstreams({ [name]: { ...settings, trust: 'always' } }, config, { env, startMs })
@@ -58,6 +76,14 @@ async function checkUpstream(
 
 function findingsOf(what: string, name: string, settings: ServerSettings, state: UpstreamState): readonly Finding[] {
   const { definitions, tools, prompts, resources, leftOut, connections } = state
+  if (settings.auth && settings.headers?.['authorization'] === undefined && definitions !== 'current')
+    return [
+      note(
+        what,
+        'its tools are listed with the first sign-in',
+        'Sign in yourself first, in the console or with the tool "sign_in"',
+      ),
+    ]
   if (definitions !== 'current') {
     const stderr = connections.flatMap(({ stderr: lines = [] }) => lines).at(-1)
     const wrote = stderr === undefined ? '' : ` It wrote: ${stderr}`

@@ -1,14 +1,16 @@
 /** Servers of others as the configuration describes them: commands and URLs, behind one gateway with one endpoint for all. */
 
-import type { Gateway, Upstream, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
+import type { Gateway, Upstream, UpstreamAuth, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
 import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { version } from '../package.ts'
 import { omitUndefined } from './omit-undefined.ts'
-import { refuseWrittenCredentials, resolveReferences } from './references.ts'
+import { checkReferences, createHider, refuseWrittenCredentials, resolveReferences } from './references.ts'
 import type { NamedServer } from './run.ts'
+import type { AddressSettings } from './upstream-auth.ts'
+import { toUpstreamAuth } from './upstream-auth.ts'
 
 /** The name of the endpoint for all upstreams, which is at `/mcp`. */
 export const allName = 'all'
@@ -31,7 +33,7 @@ export const isUpstream = ({ command, url }: ServerSettings): boolean => command
 /** Opens the servers that are commands or URLs. `undefined` if there is none. */
 export async function openUpstreams(
   servers: { readonly [name: string]: ServerSettings },
-  config: Pick<Config, 'processes' | 'timeoutMs'>,
+  config: Pick<Config, 'processes' | 'timeoutMs'> & AddressSettings,
   options: UpstreamsOptions,
 ): Promise<OpenedUpstreams | undefined> {
   const chosen = Object.entries(servers).filter(([, settings]) => isUpstream(settings) && settings.enabled !== false)
@@ -42,11 +44,20 @@ export async function openUpstreams(
     omitUndefined({ ...rule, format: format === 'toon' ? toon : undefined })
   // The operator's own deadline comes last, because the first rule that states a deadline decides it.
   const deadline = config.timeoutMs === undefined ? [] : [{ timeoutMs: config.timeoutMs }]
+  const auths = new Map<string, UpstreamAuth | undefined>()
+  for (const [name, { auth }] of chosen)
+    if (auth) auths.set(name, await toUpstreamAuth(name, auth, config, options.env))
   const made = asUsageError(() =>
     gateway({
       ...{ name: allName, version },
       upstreams: chosen.map(([name, settings]) =>
-        toUpstream(name, { ...settings, rules: [...(settings.rules ?? []), ...deadline] }, toRule, options),
+        toUpstream(
+          name,
+          { ...settings, rules: [...(settings.rules ?? []), ...deadline] },
+          toRule,
+          options,
+          auths.get(name),
+        ),
       ),
       processes: omitUndefined(config.processes),
       ...omitUndefined({ startMs: options.startMs }),
@@ -69,6 +80,7 @@ function toUpstream(
   settings: ServerSettings,
   toRule: (rule: UpstreamRuleSettings) => UpstreamRule,
   { env, startMs }: UpstreamsOptions,
+  auth: UpstreamAuth | undefined,
 ): Upstream {
   const { scope, trust, trustHints, prefix, roots, idleMs, rules = [] } = settings
   const common = {
@@ -78,14 +90,25 @@ function toUpstream(
   const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
-    const sent = resolveReferences(headers, `servers.${name}.headers`, env)
-    return upstream({ ...common, url, headers: sent, ...omitUndefined({ allowHosts }) })
+    checkReferences(headers, `servers.${name}.headers`, env)
+    return upstream({
+      ...common,
+      url,
+      headers: () => resolveReferences(headers, `servers.${name}.headers`, env),
+      ...omitUndefined({ allowHosts, auth }),
+      ...(auth && { hasListCredential: Object.keys(headers).some((each) => /^authorization$/i.test(each)) }),
+    })
   }
-  const variables = resolveReferences(settings.env ?? {}, `servers.${name}.env`, env)
+  if (settings.auth)
+    throw new CommandError(`"servers.${name}.auth" is for a URL. A command gets secrets in "env"`, exitCodes.usage)
+  const variables = settings.env ?? {}
+  checkReferences(variables, `servers.${name}.env`, env)
+  const { add, hide } = createHider()
   return upstream({
     ...common,
     command: command ?? '',
-    env: variables,
+    env: () => resolveReferences(variables, `servers.${name}.env`, env, add),
+    hide,
     ...omitUndefined({ args, cwd, user, idleMs, startMs }),
   })
 }

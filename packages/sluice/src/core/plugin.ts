@@ -98,7 +98,7 @@ export interface Contribution {
   readonly layer?: Layer
   readonly observer?: Observer
   /** Serves pages beside the endpoint. `undefined` for other paths, and for readers that may not see the page. */
-  readonly routes?: (path: string, peer: string) => Promise<Page | undefined>
+  readonly routes?: (path: string, peer: string, query?: string) => Promise<Page | undefined>
   /** Methods that extend the protocol. */
   readonly methods?: readonly ExtraMethod[]
   /** Lets the plugin veto a definition by throwing: at the start, at every update, and before strangers can reach it. */

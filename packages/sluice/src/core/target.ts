@@ -31,6 +31,8 @@ export interface Target {
   readonly entry?: object
   /** The hash of the reviewed definition, if another party wrote it. `definitionHash` covers it. */
   readonly pin?: string
+  /** The server behind the gateway that it belongs to. */
+  readonly upstream?: string
   /** The annotations come from another party, so rules treat them as absent: every hint has its dangerous default. */
   readonly hintsAreClaims?: boolean
   /** Whether the tool asks questions. A server without `ask` cannot serve it. */

@@ -2,6 +2,7 @@
 
 import type { Client } from '../client/types.ts'
 import type { Stop } from '../core/stop.ts'
+import type { CredentialHolder } from './auth/types.ts'
 
 /** Decides whose calls share one connection or process of an upstream. */
 export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
@@ -10,6 +11,8 @@ export type Scope = 'shared' | 'tenant' | 'caller' | 'session'
 export type ScopeKey = {
   readonly text: string
   readonly tenant: string | undefined
+  /** The caller of this key, if it is one caller's. */
+  readonly holder?: CredentialHolder
   /** Returns whether the session of this key is closed, so that its connection is not needed any longer. */
   readonly isOver?: () => boolean
 }

@@ -3,6 +3,7 @@
  * a slow or dead upstream delays no list. Notifications of changes are gathered, so a flood costs one listing a second.
  */
 
+import { ClientError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
@@ -15,7 +16,8 @@ import { readDefinitions } from './definitions.ts'
 export interface DiscoveryOptions {
   readonly name: string
   readonly connections: Connections
-  readonly key: ScopeKey
+  /** Returns the connection that lists; `undefined` while no credential for it exists. */
+  key(): ScopeKey | Promise<ScopeKey | undefined>
   readonly clock: Clock
   readonly logger: Logger
   readonly timeoutMs: number
@@ -104,10 +106,14 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
 
   async function acquire(): Promise<{ readonly client: Client; release(failure?: unknown): void }> {
     try {
-      return await connections.acquire(options.key, createStop())
+      const key = await options.key()
+      if (key) return await connections.acquire(key, createStop())
     } catch (thrown) {
       throw failed(thrown)
     }
+    // Not tried again by itself: a sign-in lists.
+    lastError = 'its definitions are listed with the first sign-in'
+    throw new ClientError('unauthorized', lastError, { mayHaveRun: false })
   }
 
   function failed(thrown: unknown): unknown {

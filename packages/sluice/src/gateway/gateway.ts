@@ -12,6 +12,8 @@ import type { Seal } from '../core/seal.ts'
 import { createSeal } from '../core/seal.ts'
 import type { DefinitionSource, ServerDefinition } from '../protocol/definition.ts'
 import { defineServer } from '../protocol/definition.ts'
+import { callbackOf, callerAuthLayer, signInsOf } from './auth/layer.ts'
+import type { UpstreamTargets } from './endpoint.ts'
 import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import { createRelay } from './relay.ts'
@@ -89,6 +91,10 @@ export function gateway(options: GatewayOptions): Gateway {
           // A server that joins later missed the change that made the definitions known.
           if (!isCompiled) swap()
         },
+        ...(served.some(({ auth }) => auth) && {
+          layer: callerAuthLayer(joined.upstreams),
+          routes: (path: string, _: string, query = '') => callbackOf(joined.upstreams, path, query),
+        }),
         async close() {
           unsubscribe()
           contexts.close()
@@ -102,8 +108,8 @@ export function gateway(options: GatewayOptions): Gateway {
     const base: ServerDefinition = { ...info, name: upstream.name, ...unknownLists([upstream.name]) }
     const source = sourceOf(upstream.name, [upstream], (contexts) => () => {
       const { one, context, watches } = contexts.of(upstream.name)
-      if (!one.definitions) return { ...base, source }
-      const targets = targetsOf(upstream, one.definitions, context)
+      if (!one.definitions) return { ...withSignIn(base, [one], 'sign_in'), source }
+      const targets = withSignInTool(targetsOf(upstream, one.definitions, context), one, 'sign_in')
       one.leftOut.set(upstream.name, targets.leftOut)
       return {
         ...endpointOf({ ...info, name: upstream.name }, one.definitions, targets, context),
@@ -126,6 +132,7 @@ export function gateway(options: GatewayOptions): Gateway {
   return {
     ...all,
     endpoints: Object.fromEntries(upstreams.map((upstream) => [upstream.name, defineServer(endpoint(upstream))])),
+    signIns: signInsOf(() => runtime?.upstreams),
     states: () => [...(runtime?.upstreams.values() ?? [])].map(stateOf),
     async restart(name) {
       const one = runtime?.upstreams.get(name)
@@ -155,7 +162,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
   const relays = new Map(
     [...runtime.upstreams.values()].map((one) => {
       const { upstream, connections } = one
-      const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
+      const credentialOf = one.auth?.credentialOf
+      const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger, credentialOf }
       const relay = createRelay({
         ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
         verify: one.check.verify,
@@ -204,7 +212,13 @@ function compileAll(
   })
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
   if (claimants.length === 0)
-    return { definition: { ...base, ...unknownLists(upstreams.map(({ name }) => name)) }, owners: previous }
+    return {
+      definition: withSignIn(
+        { ...base, ...unknownLists(upstreams.map(({ name }) => name)) },
+        upstreams.map(({ name }) => contexts.of(name).one),
+      ),
+      owners: previous,
+    }
   const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
   const links = createLinks(table.ownerOfUri)
   const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
@@ -216,7 +230,8 @@ function compileAll(
   })
   const targets = claimants.map(({ upstream, definitions }) => {
     const { name } = upstream
-    const made = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
+    const listed = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
+    const made = withSignInTool(listed, contexts.of(name).one, `${name}_sign_in`)
     contexts.of(name).one.leftOut.set('', made.leftOut)
     const keepsNames = upstream.prefix === ''
     const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => keepsNames && table.ownerOfUri(uri) === name))
@@ -229,6 +244,7 @@ function compileAll(
     ),
     ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
   ].filter((text) => text !== undefined)
+  const waiting = missing.flatMap(({ name }) => contexts.of(name).one.auth?.tool?.(`${name}_sign_in`) ?? [])
   const resources = targets.flatMap((made) => [...made.resources, ...made.templates])
   const skills = upstreamSkills(
     claimants.map(({ upstream: { name }, definitions }) => ({
@@ -246,7 +262,7 @@ function compileAll(
     definition: {
       ...base,
       ...(texts.length > 0 && { instructions: texts.join('\n\n') }),
-      tools: targets.flatMap((made) => made.tools),
+      tools: [...targets.flatMap((made) => made.tools), ...waiting],
       prompts: targets.flatMap((made) => made.prompts),
       resources,
       ...(skills && { skills }),
@@ -263,6 +279,24 @@ function compileAll(
           : contexts.of(owner).watches.watch(urisOf(owner).original(uri), call, isWanted, uri)
       },
     },
+  }
+}
+
+/** Adds the tool by which callers sign in. A tool of the upstream with the same name keeps the name. */
+function withSignInTool(targets: UpstreamTargets, { auth }: RunningUpstream, name: string): UpstreamTargets {
+  const own = targets.tools.some((each) => each.name === name) ? undefined : auth?.tool?.(name)
+  return own ? { ...targets, tools: [...targets.tools, own] } : targets
+}
+
+/** While definitions wait for the first sign-in, the tool for it is listed alone. */
+function withSignIn(base: ServerDefinition, all: readonly RunningUpstream[], name?: string): ServerDefinition {
+  const tools = all.flatMap(({ auth, upstream }) => auth?.tool?.(name ?? `${upstream.name}_sign_in`) ?? [])
+  if (tools.length === 0) return base
+  const { unavailable: _, ...known } = base
+  return {
+    ...known,
+    tools,
+    instructions: `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim(),
   }
 }
 

@@ -1,5 +1,15 @@
 /** `sluice/gateway`: MCP servers that already run, behind the layers of a Sluice server. Commands are in `sluice/gateway-node`. */
 
+export type {
+  AuthContext,
+  CallerAuth,
+  CredentialHolder,
+  Person,
+  PersonSignIns,
+  SignIns,
+  UpstreamAuth,
+  UpstreamSignIn,
+} from './auth/types.ts'
 export type { ConnectionLease, Connections, Scope, ScopeKey, UpstreamConnection } from './connections.ts'
 export type { FromSdkOptions, SdkServer } from './from-sdk.ts'
 export { fromSdk } from './from-sdk.ts'

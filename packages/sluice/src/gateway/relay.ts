@@ -37,6 +37,8 @@ export interface RelayDeps {
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
   readonly logger: Logger
+  /** Returns what separates the connections of one caller besides the caller. */
+  credentialOf?: ((call: Call) => string) | undefined
   /** Throws if the connection or the definition of the call is quarantined. `undefined` if it was compared before. */
   verify(client: Client, connection: string, called: CalledDefinition | undefined): Promise<void> | undefined
 }
@@ -114,7 +116,7 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {
-    const key = scopeKeyOf(scope, call)
+    const key = scopeKeyOf(scope, call, deps.credentialOf?.(call))
     const acquired = connections.acquire(key, call.stop)
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
     let failure: unknown

@@ -8,6 +8,7 @@ import type { Client } from '../client/types.ts'
 import type { Params } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
 import { prefixed } from '../core/store.ts'
+import type { CallerAuth } from './auth/types.ts'
 import type { ConnectionCheck } from './connection-check.ts'
 import { createConnectionCheck } from './connection-check.ts'
 import type { Connections } from './connections.ts'
@@ -19,8 +20,8 @@ import { fixedArgumentsOf } from './preset-pins.ts'
 import type { Quarantine } from './quarantine.ts'
 import { createQuarantine, leftOutOf } from './quarantine.ts'
 import { unparkedHandlers } from './relay-questions.ts'
-import { discoveryKey } from './scope.ts'
-import { createServedDefinitions, operatorTenant } from './served-definitions.ts'
+import { callerKey, discoveryKey } from './scope.ts'
+import { createServedDefinitions, operatorTenant, storeKey } from './served-definitions.ts'
 import type { StoredOwners } from './stored-owners.ts'
 import { createStoredOwners } from './stored-owners.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
@@ -30,6 +31,8 @@ export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
+  /** The credentials of callers, if each caller has their own. */
+  readonly auth: CallerAuth | undefined
   readonly quarantine: Quarantine
   readonly check: ConnectionCheck
   /** The definitions that are served. */
@@ -79,9 +82,11 @@ export function createRuntime(
     const handlers = unparkedHandlers(upstream.name, roots, (message) =>
       logger.warn({ event: 'upstreamQuestion', upstream: upstream.name, message }),
     )
+    const auth = authOf(upstream)
     const connections = upstream.open({
       clock,
       logger,
+      auth,
       async connect(transport, options) {
         let client: Client | undefined
         client = await connect(transport, {
@@ -99,7 +104,11 @@ export function createRuntime(
     })
     const discovery = createDiscovery({
       ...{ name: upstream.name, connections, clock, logger, timeoutMs, refreshMs },
-      key: discoveryKey(upstream),
+      async key() {
+        if (!auth || upstream.hasListCredential) return discoveryKey(upstream)
+        const lister = await auth.lister()
+        return lister && callerKey(lister)
+      },
       keepsConnection: upstream.isProcess !== true,
       found: async (definitions) => served.found(running.get(upstream.name), definitions),
     })
@@ -113,11 +122,28 @@ export function createRuntime(
       },
     })
     return {
-      ...{ upstream, connections, discovery, quarantine, check, origin: 'unknown', leftOut: new Map() },
+      ...{ upstream, connections, discovery, auth, quarantine, check, origin: 'unknown', leftOut: new Map() },
       get definitions() {
         return quarantine.served
       },
     }
+  }
+
+  function authOf(upstream: Upstream): CallerAuth | undefined {
+    const { clock, logger, audit, secrets, hasSecret } = services
+    return upstream.auth?.({
+      ...{ upstream: upstream.name, clock, logger, audit, secrets, hasSecret },
+      store: prefixed(services.store, ['gateway', name, 'sign-ins', ...storeKey(upstream)]),
+      async changed(holder, hasCredential) {
+        const one = running.get(upstream.name)
+        if (!one) return
+        await one.connections.restart(callerKey(holder).text)
+        if (!hasCredential || one.origin === 'current') return
+        await one.discovery.refresh().catch(() => {
+          // Logged by the discovery, which tries again.
+        })
+      },
+    })
   }
 
   function notified(upstream: string, method: string, params: Params): void {

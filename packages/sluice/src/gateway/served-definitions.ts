@@ -166,4 +166,4 @@ export function createServedDefinitions(
 }
 
 /** A name that is given to another server later must not bring the definitions of the first. */
-const storeKey = ({ name, reaches = '' }: Upstream): Key => [name, digest(reaches)]
+export const storeKey = ({ name, reaches = '' }: Upstream): Key => [name, digest(reaches)]

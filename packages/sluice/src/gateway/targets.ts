@@ -93,6 +93,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     entry: { ...listed, name } as unknown as ToolEntry,
     ...(called && { pin: called.hash }),
     hintsAreClaims: !trustHints,
+    upstream,
     asksWhileRunning: 'possible',
     ...(headers.length > 0 && { headers }),
     prepare: (args): Ready => ({
@@ -126,6 +127,7 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
   return {
     kind: 'prompt',
     name,
+    upstream: context.upstream,
     policy: readPolicy,
     entry: { ...cleanEntry(entry), name },
     asksWhileRunning: 'possible',
@@ -151,6 +153,7 @@ export function resourceTarget(entry: Params, uri: string, context: TargetContex
   return {
     kind: 'resource',
     name: uri,
+    upstream: context.upstream,
     policy: readPolicy,
     entry: { ...cleanEntry(entry), ...(template ? { uriTemplate: uri } : { uri }) },
     asksWhileRunning: 'possible',

@@ -15,7 +15,7 @@ export interface TransportConnectionsOptions {
   /** The upstream's name, for messages. */
   readonly name: string
   readonly clock: Clock
-  open(): Transport
+  open(key: ScopeKey): Transport | Promise<Transport>
   connect(transport: Transport, options: { onClose(): void }): Promise<Client>
 }
 
@@ -95,8 +95,10 @@ export function createTransportConnections(options: TransportConnectionsOptions)
   }
 
   function connected(entry: Entry): Promise<Client> {
-    entry.connecting ??= options
-      .connect(options.open(), { onClose: () => closeClient(entry) })
+    entry.connecting ??= (async () => {
+      const transport = await options.open(entry.key)
+      return options.connect(transport, { onClose: () => closeClient(entry) })
+    })()
       .then((client) => {
         if (isClosed || entries.get(entry.key.text) !== entry) {
           client.close().catch(() => {})

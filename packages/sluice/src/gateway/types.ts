@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { Format } from '../protocol/format.ts'
+import type { AuthContext, CallerAuth, SignIns } from './auth/types.ts'
 import type { Connections, Scope, UpstreamConnection } from './connections.ts'
 import type { DefinitionReview } from './review.ts'
 
@@ -71,6 +72,8 @@ export interface UpstreamSettings {
 export interface UpstreamContext {
   readonly clock: Clock
   readonly logger: Logger
+  /** The credentials of callers, if each caller has their own. */
+  readonly auth?: CallerAuth | undefined
   /** Connects over a transport, with the capabilities and listeners that the gateway needs. */
   connect(transport: Transport, options?: Pick<ClientOptions, 'onClose'>): Promise<Client>
 }
@@ -81,6 +84,10 @@ export interface Upstream extends UpstreamSettings {
   readonly reaches?: string
   /** Whether an idle connection costs a process, so that none is kept for notifications of changes. */
   readonly isProcess?: boolean
+  /** Opens the credentials of callers, if each caller has their own. */
+  auth?(context: Omit<AuthContext, 'url' | 'allowHosts' | 'sender'>): CallerAuth
+  /** Whether the operator gave a credential that lists its definitions. Otherwise a caller's lists them. */
+  readonly hasListCredential?: boolean
   /** Creates its connections. The gateway closes them. */
   open(context: UpstreamContext): Connections
 }
@@ -101,6 +108,8 @@ export interface Gateway extends ServerDefinition {
   readonly endpoints: { readonly [upstream: string]: ServerDefinition }
   /** Returns what an operator sees of the upstreams. Empty before a server was created. */
   states(): readonly UpstreamState[]
+  /** The sign-ins of people at the upstreams. */
+  readonly signIns: SignIns
   /** Ends the connections of an upstream, and lists its definitions again. */
   restart(upstream: string): Promise<void>
   /** Shows and decides new and changed definitions, which are not served until an operator accepts them. */

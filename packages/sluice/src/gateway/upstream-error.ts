@@ -10,7 +10,9 @@ import { RpcError } from '../core/error.ts'
 /** Returns the refusal for a failure of `upstream`. A value that is not a `ClientError` is returned as it is. */
 export function toUpstreamError(thrown: unknown, upstream: string): unknown {
   if (!(thrown instanceof ClientError)) return thrown
-  const { reason, mayHaveRun } = thrown
+  const { reason, mayHaveRun, cause } = thrown
+  // The credential of the caller is missing, and the cause says what to do.
+  if (reason === 'unauthorized' && cause instanceof RpcError) return cause
   const refusal = (as: Reason, text: string): RpcError =>
     new RpcError(as, text, { data: { mayHaveRun }, cause: thrown })
   if (reason === 'cancelled') return refusal('cancelled', 'Cancelled')

@@ -19,6 +19,7 @@ export interface WatchDeps {
   readonly scope: Scope
   readonly connections: Connections
   readonly clock: Clock
+  credentialOf?: ((call: Call) => string) | undefined
   readonly logger: Logger
 }
 
@@ -54,7 +55,7 @@ const sweepMs = 30_000
 const firstRetryMs = 1000
 const maxRetryMs = 60_000
 
-export function createWatches({ name, scope, connections, clock, logger }: WatchDeps): Watches {
+export function createWatches({ name, scope, connections, clock, logger, credentialOf }: WatchDeps): Watches {
   const groups = new Map<string, Group>()
   let cancelSweep: (() => void) | undefined
 
@@ -150,7 +151,7 @@ export function createWatches({ name, scope, connections, clock, logger }: Watch
 
   return {
     watch(uri, call, isWanted, shown = uri) {
-      const group = groupOf(scopeKeyOf(scope, call))
+      const group = groupOf(scopeKeyOf(scope, call, credentialOf?.(call)))
       cancelSweep ??= clock.after(sweepMs, sweep)
       let watch = group.byUri.get(uri)
       if (!watch) {

@@ -84,7 +84,7 @@ export interface TransportServer extends Server {
    */
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
   /** Returns `/healthz`, `/readyz` and `/metrics`; `undefined` for other paths, and for readers that may not see them. */
-  page(path: string, peer: string): Promise<Page | undefined>
+  page(path: string, peer: string, query?: string): Promise<Page | undefined>
 }
 
 /** Returns the same server as transports see it. */

@@ -73,8 +73,11 @@ function placesOf(issuer: string): readonly string[] {
   ]
 }
 
-/** `isGuessed`: servers of 2025-03-26 are their own authorization server, with endpoints at fixed paths. */
-async function findServer(issuer: string, fetch: OAuthFetch, isGuessed: boolean): Promise<AuthorizationServer> {
+/**
+ * Reads the metadata of an issuer. `isGuessed`: servers of 2025-03-26 are their own authorization server, with endpoints
+ * at fixed paths.
+ */
+export async function findServer(issuer: string, fetch: OAuthFetch, isGuessed: boolean): Promise<AuthorizationServer> {
   if (!URL.canParse(issuer)) throw new ClientError('unauthorized', 'The authorization server is not a valid URL')
   for (const place of placesOf(issuer)) {
     const metadata = await readJson(place, fetch)

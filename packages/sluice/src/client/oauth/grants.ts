@@ -79,6 +79,46 @@ export async function jwtBearerGrant(context: GrantContext, assertion: string): 
   return oauth.processGenericTokenEndpointResponse(server, client, answer)
 }
 
+const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
+
+/** RFC 8693: exchanges the access token of a caller for one that is good for the resource, for the same user. */
+export async function tokenExchangeGrant(
+  context: GrantContext,
+  subjectToken: string,
+  audience: string | undefined,
+): Promise<TokenEndpointResponse> {
+  const { server, identity, fetch } = context
+  const { client, auth } = identity
+  const parameters = {
+    ...scoped(context),
+    subject_token: subjectToken,
+    subject_token_type: accessTokenType,
+    requested_token_type: accessTokenType,
+    ...(audience !== undefined && { audience }),
+  }
+  const answer = await oauth.genericTokenEndpointRequest(
+    server,
+    client,
+    auth,
+    tokenExchange,
+    parameters,
+    through(fetch),
+  )
+  return oauth.processGenericTokenEndpointResponse(server, client, answer)
+}
+
+/** RFC 7009: tells the authorization server to forget a token. With a refresh token its access tokens end too. */
+export async function revokeToken(
+  { server, identity, fetch }: Pick<GrantContext, 'server' | 'identity' | 'fetch'>,
+  token: string,
+  kind: 'access_token' | 'refresh_token',
+): Promise<void> {
+  const { client, auth } = identity
+  const options = { ...through(fetch), additionalParameters: { token_type_hint: kind } }
+  const answer = await oauth.revocationRequest(server, client, auth, token, options)
+  await oauth.processRevocationResponse(answer)
+}
+
 /** A token, and the token it is exchanged for. */
 export interface TokenExchange {
   /** The token endpoint of the party that issued the subject token. */

@@ -23,6 +23,7 @@ import {
   type GrantContext,
   jwtBearerGrant,
   refreshGrant,
+  revokeToken,
   type TokenExchange,
 } from './grants.ts'
 import { joinScopes, scopeFor } from './scopes.ts'
@@ -93,7 +94,13 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     fetch,
   })
 
-  async function refresh(found: Discovery): Promise<boolean> {
+  /** Only one process refreshes at a time. The others find its token. */
+  function refresh(found: Discovery): Promise<boolean> {
+    if (!tokens.exclusive) return refreshOnce(found)
+    return tokens.exclusive(key, async () => (await isChangedElsewhere()) || refreshOnce(found))
+  }
+
+  async function refreshOnce(found: Discovery): Promise<boolean> {
     const refreshToken = saved?.issuer === found.server.issuer ? saved.refreshToken : undefined
     if (refreshToken === undefined) return false
     const { server } = found
@@ -108,6 +115,19 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
       if (thrown instanceof ClientError) throw thrown
       return isChangedElsewhere()
     }
+  }
+
+  /** A refresh token is enough where there is one: revoking it ends its access tokens too (RFC 7009 §2.1). */
+  async function revoke(): Promise<void> {
+    const ended = await load()
+    await keep(undefined)
+    const { accessToken, refreshToken, issuer } = ended ?? {}
+    const token = refreshToken ?? accessToken
+    if (!ended || token === undefined) return
+    const { server } = await discover(url, undefined, fetch)
+    if (server.issuer !== issuer || server.revocation_endpoint === undefined) return
+    const known = await identify(server, identity, ended.client, fetch, ended.scope)
+    await revokeToken({ server, identity: known, fetch }, token, refreshToken ? 'refresh_token' : 'access_token')
   }
 
   /** Without a user: the client's own credentials, or an assertion. */
@@ -248,5 +268,6 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
         discover(url, signIn.metadataUrl, fetch).then((found) => finishWith(found, signIn, redirectedTo)),
       ),
     signOut: () => keep(undefined),
+    revoke: () => explainOAuthError(revoke()),
   }
 }

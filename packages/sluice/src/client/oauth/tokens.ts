@@ -24,6 +24,8 @@ export interface TokenStore {
   load(key: string): Promise<SavedSignIn | undefined>
   /** Saves a sign-in, or forgets it. */
   save(key: string, saved: SavedSignIn | undefined): Promise<void>
+  /** Runs one refresh of a key at a time, if processes share the tokens: many refresh tokens work only once. */
+  exclusive?<Value>(key: string, work: () => Promise<Value>): Promise<Value>
 }
 
 /** Keeps sign-ins in memory. */

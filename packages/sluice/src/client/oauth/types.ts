@@ -70,4 +70,9 @@ export interface OAuth extends Authorization {
   finish(signIn: SignIn, redirectedTo: string): Promise<void>
   /** Forgets the tokens. */
   signOut(): Promise<void>
+  /**
+   * Forgets the tokens, then revokes them at the authorization server if it offers that (RFC 7009). Rejects if only the
+   * second step failed.
+   */
+  revoke(): Promise<void>
 }

@@ -23,13 +23,14 @@ export interface CommandUpstream extends Upstream {
 
 /** Returns an upstream that is started as a process. */
 export function commandUpstream(options: CommandUpstreamOptions): CommandUpstream {
-  const { command, args, env, cwd, user, idleMs, startMs, ...settings } = options
+  const { command, args, env, hide, cwd, user, idleMs, startMs, ...settings } = options
   const { name, maxMessageBytes = defaultMaxMessageBytes } = checkSettings(settings)
   if (command === '') throw new TypeError(`upstream "${name}": "command" is empty`)
   const spec: ProcessSpec = {
     ...{ name, command },
     ...(args && { args }),
     ...(env && { env }),
+    ...(hide && { hide }),
     ...(cwd !== undefined && { cwd }),
     ...(user !== undefined && { user }),
   }

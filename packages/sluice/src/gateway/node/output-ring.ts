@@ -12,11 +12,12 @@ export interface OutputRing {
   lines(): readonly string[]
 }
 
-export function createOutputRing(): OutputRing {
+/** `hide` removes secrets from a line before it is kept. */
+export function createOutputRing(hide: (line: string) => string = (line) => line): OutputRing {
   let kept: string[] = []
   let rest = ''
   function line(text: string): void {
-    kept.push(text.slice(0, maxLineLength).trimEnd())
+    kept.push(hide(text).slice(0, maxLineLength).trimEnd())
     // Cut rarely, because each cut copies the array.
     if (kept.length >= 2 * maxLines) kept = kept.slice(-maxLines)
   }
@@ -33,6 +34,6 @@ export function createOutputRing(): OutputRing {
       for (const part of parts.slice(-maxLines)) line(part)
       rest = last.slice(0, maxLineLength)
     },
-    lines: () => (rest === '' ? kept : [...kept, rest]).slice(-maxLines),
+    lines: () => (rest === '' ? kept : [...kept, hide(rest)]).slice(-maxLines),
   }
 }

@@ -59,7 +59,14 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     if (found) return found
     if (entries.size >= maxEntries) for (const each of entries.values()) if (!each.run && forget(each)) break
     const entry: Entry = {
-      ...{ key, ring: createOutputRing(), run: undefined, starts: 0, failures: 0, retryAt: Number.NEGATIVE_INFINITY },
+      ...{
+        key,
+        ring: createOutputRing(spec.hide),
+        run: undefined,
+        starts: 0,
+        failures: 0,
+        retryAt: Number.NEGATIVE_INFINITY,
+      },
       ...{ lastError: undefined, skippedLines: 0 },
     }
     entries.set(key.text, entry)

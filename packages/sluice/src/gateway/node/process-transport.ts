@@ -17,14 +17,22 @@ import { guarded, type ProcessGuard } from './guard.ts'
 import type { OutputRing } from './output-ring.ts'
 import { pace } from './pace.ts'
 
+/** Variables of an environment. */
+export type Variables = { readonly [name: string]: string | undefined }
+
 /** The program of an upstream. */
 export interface ProcessSpec {
   /** The name of the upstream. Callers and operators see it. */
   readonly name: string
   readonly command: string
   readonly args?: readonly string[]
-  /** Variables for the process besides the harmless ones that every program needs (PATH, HOME, LANG, …). */
-  readonly env?: { readonly [name: string]: string | undefined }
+  /**
+   * Variables for the process besides the harmless ones that every program needs (PATH, HOME, LANG, …). A function is
+   * called at each start, so that a secret is read when it is needed.
+   */
+  readonly env?: Variables | (() => Promise<Variables>)
+  /** Removes secrets from a line of its output that operators read. Programs print their settings. */
+  readonly hide?: (line: string) => string
   readonly cwd?: string
   /** The account of the process. By default the gateway's, whose files and processes it can then reach. Needs root. */
   readonly user?: string
@@ -160,12 +168,16 @@ async function start(
   { command, args = [], env = {}, cwd, user }: ProcessSpec,
   guard: ProcessGuard,
 ): Promise<Running['child']> {
+  const variables = typeof env === 'function' ? await env() : env
   const account = user === undefined ? undefined : await findAccount(user)
   const isWindows = process.platform === 'win32'
   const [file, argv] = isWindows ? [command, [...args]] : guarded(command, args)
   const child = spawn(file, argv, {
     stdio: ['pipe', 'pipe', 'pipe', ...(isWindows ? [] : [guard.channel()])],
-    env: childEnvironment(process.env, { ...(account && { HOME: account.home, USER: user, LOGNAME: user }), ...env }),
+    env: childEnvironment(process.env, {
+      ...(account && { HOME: account.home, USER: user, LOGNAME: user }),
+      ...variables,
+    }),
     detached: !isWindows,
     ...(account && { uid: account.uid, gid: account.gid, cwd: '/' }),
     ...(cwd !== undefined && { cwd }),

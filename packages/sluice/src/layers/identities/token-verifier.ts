@@ -10,6 +10,7 @@ import { JOSEError, JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } f
 import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose/jwt/verify'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { Caller } from '../../core/call.ts'
+import { keepCallerToken } from '../../core/caller-token.ts'
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
@@ -143,6 +144,7 @@ export function createTokenVerifier(
       if (!isCompact.test(token) || !isUnambiguous(token)) return undefined
       try {
         const caller = toCaller(await claimsOf(token))
+        keepCallerToken(caller, token)
         cache.set(token, caller)
         return caller
       } catch (thrown) {

@@ -1,0 +1,335 @@
+/**
+ * Sign-in of each caller at an upstream: authorization code with PKCE, tokens sealed per tenant and caller, refreshed
+ * and revoked here. No token of the caller's client takes part.
+ *
+ * A link can be sent to another person, whose account would then serve the sender's calls. So consent alone connects
+ * nothing. After it the page shows a one-time code, and the account is connected when the caller who asked for the link
+ * submits that code. A browser session could not tell the two apart, because one browser does both steps.
+ */
+
+import { ClientError } from '../../client/errors.ts'
+import type { Authorization, Challenge } from '../../client/http/authorization.ts'
+import { createHostGuard } from '../../client/http/hosts.ts'
+import { fetchSender } from '../../client/http/sender.ts'
+import { createOAuth } from '../../client/oauth/oauth.ts'
+import type { SavedSignIn, TokenStore } from '../../client/oauth/tokens.ts'
+import { sealedTokens } from '../../client/oauth/tokens.ts'
+import type { OAuth } from '../../client/oauth/types.ts'
+import { bugOf, RpcError } from '../../core/error.ts'
+import type { Page } from '../../core/plugin.ts'
+import { sha256 } from '../../core/sha256.ts'
+import type { ClientSource } from './client-source.ts'
+import { readClient } from './client-source.ts'
+import { exclusively } from './exclusively.ts'
+import { codePage, messagePage } from './page.ts'
+import { createSignInQuestions } from './questions.ts'
+import type { Held } from './records.ts'
+import { createRecords } from './records.ts'
+import { signInTool } from './tool.ts'
+import type { AuthContext, CallerAuth, Person, PersonSignIns, UpstreamAuth } from './types.ts'
+
+/** Options of a sign-in. */
+export interface SignInOptions {
+  /**
+   * The address that browsers come back to: the path of an endpoint of this gateway, then `/sign-in/callback`. A function
+   * if the port is known later.
+   */
+  readonly redirectUrl: string | (() => string)
+  /** A client that was registered with the authorization server. By default the gateway registers one. */
+  readonly client?: ClientSource | undefined
+  /** The https address of the gateway's client metadata document, for authorization servers that read such documents. */
+  readonly clientMetadataUrl?: string | undefined
+  /** The scopes to ask for. By default those that the upstream names. */
+  readonly scope?: string | undefined
+}
+
+/** Lets each caller sign in at the upstream: `upstream({ name, url, auth: signIn({ redirectUrl }) })`. */
+export const signIn = (options: SignInOptions): UpstreamAuth => ({ open: (context) => createSignIn(options, context) })
+
+/** The state of one person as this process knows it. */
+interface Account {
+  readonly oauth: OAuth
+  text: string | undefined
+  /** The challenge of an upstream that wants more scopes. */
+  readonly wanted: string | undefined
+  readonly readAt: number
+}
+
+/** Other processes notice a new sign-in or a revocation within this time. */
+const staleMs = 5000
+const maxAccounts = 10_000
+const maxTries = 5
+
+function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth {
+  const { clock, logger, audit, upstream, url, allowHosts, sender } = context
+  const records = createRecords(context)
+  const accounts = new Map<string, Account>()
+  const client = readClient(options.client, context)
+  const redirectUrl = (): string =>
+    typeof options.redirectUrl === 'string' ? options.redirectUrl : options.redirectUrl()
+  if (!context.hasSecret)
+    logger.warn({
+      event: 'signInsNotKept',
+      upstream,
+      message: 'Set "secret": sign-ins are lost when this process ends',
+    })
+
+  const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
+    const known = await client()
+    return createOAuth({
+      ...{ url, tokens, clock, key: JSON.stringify([person.tenant, person.subject]), clientName: 'Sluice' },
+      ...(redirect !== undefined && { redirectUrl: redirect }),
+      ...(known && { client: known }),
+      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
+      ...(options.scope !== undefined && { scope: options.scope }),
+      ...(allowHosts && { allowHosts }),
+      ...(sender && { sender }),
+    })
+  }
+
+  function tokensOf(person: Person, changed: (text: string | undefined) => void): TokenStore {
+    const texts = records.texts(person)
+    const sealed = sealedTokens(
+      {
+        ...texts,
+        async set(key, text) {
+          await texts.set(key, text)
+          changed(text)
+        },
+      },
+      context.secrets(),
+      clock,
+    )
+    const lock = ['refreshing', person.tenant, person.subject]
+    return { ...sealed, exclusive: (_, work) => exclusively(context.store, lock, clock, work) }
+  }
+
+  const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([tenant, subject])
+
+  /** Returns the account of a person, read again after a while. A changed record starts a new one. */
+  async function accountOf(person: Person): Promise<Account> {
+    const name = nameOf(person)
+    const known = accounts.get(name)
+    if (known && clock.now() - known.readAt < staleMs) return known
+    const [text, wanted] = await Promise.all([records.tokenText(person), records.wanted(person)])
+    const isSame = known !== undefined && known.text === text
+    const account: Account = {
+      ...{ text, wanted, readAt: clock.now() },
+      oauth: isSame
+        ? known.oauth
+        : await oauthFor(
+            tokensOf(person, (next) => {
+              const current = accounts.get(name)
+              if (current) current.text = next
+            }),
+            person,
+          ),
+    }
+    if (accounts.size >= maxAccounts) accounts.clear()
+    accounts.set(name, account)
+    return account
+  }
+  const forget = (person: Person): unknown => accounts.delete(nameOf(person))
+
+  const isReady = async (person: Person): Promise<boolean> => {
+    const { text, wanted } = await accountOf(person)
+    return text !== undefined && wanted === undefined
+  }
+
+  /** A refused token is ended here, so that the next call asks. A wish for more scopes is kept for the next sign-in. */
+  async function refused(person: Person, { status, header }: Challenge): Promise<ClientError> {
+    const { text } = await accountOf(person)
+    if (status === 403) await records.want(person, header ?? 'Bearer')
+    else if (text !== undefined) await records.endTokens(person, text)
+    forget(person)
+    return signInMissing(upstream)
+  }
+
+  const authorizationFor = (person: Person): Authorization => ({
+    async token() {
+      const { oauth } = await accountOf(person)
+      const header = await oauth.token()
+      // Without this check the request would leave without a credential, or with the operator's.
+      if (header === undefined) throw signInMissing(upstream)
+      return header
+    },
+    async challenged(challenge) {
+      const { oauth } = await accountOf(person)
+      if (await oauth.challenged(challenge)) return true
+      throw await refused(person, challenge)
+    },
+  })
+
+  /** Asks the upstream for its challenge, which may name the metadata and the scopes. */
+  async function probe(): Promise<string | undefined> {
+    const mayBePrivate = createHostGuard(url, allowHosts ? { allowHosts } : {}).check(url)
+    const headers = { accept: 'text/event-stream, application/json' }
+    const { response, abort } = (sender ?? fetchSender())({ method: 'GET', url, headers, mayBePrivate })
+    const cancelTimer = clock.after(10_000, abort)
+    try {
+      const answer = await response
+      answer.discard()
+      return answer.status === 401 ? answer.header('www-authenticate') : undefined
+    } catch {
+      return undefined
+    } finally {
+      cancelTimer()
+    }
+  }
+
+  async function start(person: Person): Promise<string> {
+    const earlier = await records.begun(person)
+    if (earlier && earlier.redirectUrl === redirectUrl()) return earlier.signIn.url
+    const { wanted, text } = await accountOf(person)
+    const isStepUp = wanted !== undefined && text !== undefined
+    const header = isStepUp ? wanted : await probe()
+    const redirect = redirectUrl()
+    const oauth = await oauthFor(
+      tokensOf(person, () => {}),
+      person,
+      redirect,
+    )
+    const begun = await explained(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
+    await records.begin(person, { signIn: begun, redirectUrl: redirect })
+    return begun.url
+  }
+
+  async function callback(query: string): Promise<Page | undefined> {
+    const state = new URLSearchParams(query).get('state') ?? ''
+    const begun = await records.takeState(state)
+    if (!begun) return undefined
+    const { person, signIn: asked, redirectUrl: redirect } = begun
+    try {
+      const saved = await finish(person, asked, redirect, query)
+      const code = randomCode()
+      await records.hold(person, { saved, digest: sha256(code), tries: 0 })
+      return codePage(upstream, code)
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
+      logger.warn({ event: 'signInFailed', upstream, message })
+      return messagePage(400, `The sign-in to ${upstream} failed`, ['Start it again. You can close this page.'])
+    }
+  }
+
+  /** Gets the tokens without saving them: they wait for the code. */
+  async function finish(
+    person: Person,
+    asked: Parameters<OAuth['finish']>[0],
+    redirect: string,
+    query: string,
+  ): Promise<SavedSignIn> {
+    let saved: SavedSignIn | undefined
+    const capture: TokenStore = {
+      load: () => Promise.resolve(undefined),
+      save: async (_, value) => {
+        saved = value
+      },
+    }
+    const oauth = await oauthFor(capture, person, redirect)
+    await oauth.finish(asked, `${redirect}?${query}`)
+    if (!saved) throw new ClientError('unauthorized', 'The authorization server gave no token')
+    return saved
+  }
+
+  async function confirm(person: Person, code: string): Promise<void> {
+    const held = await records.held(person)
+    if (!held)
+      throw new RpcError(
+        'invalidParams',
+        `No sign-in to ${upstream} waits for a code, or the code expired: start again`,
+      )
+    if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held)
+    // Of two requests with the code, one continues.
+    if (!(await records.changeHeld(person, held, undefined))) throw new RpcError('conflict', 'This code was just used')
+    await tokensOf(person, () => {}).save(JSON.stringify([person.tenant, person.subject]), held.saved)
+    await records.want(person, undefined)
+    await records.claimLister(person)
+    forget(person)
+    audit.record(person.tenant, 'upstream signed in', { upstream, caller: person.subject })
+    await context.changed(person, true)
+  }
+
+  async function wrongCode(person: Person, held: Held): Promise<RpcError> {
+    const tries = held.tries + 1
+    const isLast = tries >= maxTries
+    await records.changeHeld(person, held, isLast ? undefined : { ...held, tries })
+    return new RpcError(
+      'invalidParams',
+      isLast
+        ? 'That code is wrong, and it was the last try: start the sign-in again'
+        : 'That code is wrong: type the eight digits on the page that opened after the sign-in',
+    )
+  }
+
+  async function revoke(person: Person): Promise<void> {
+    const { oauth, text } = await accountOf(person)
+    await records.forgetBegun(person)
+    await records.releaseLister(person)
+    forget(person)
+    if (text !== undefined) {
+      audit.record(person.tenant, 'upstream signed out', { upstream, caller: person.subject })
+      // The tokens are forgotten first. If the authorization server cannot be reached they end by themselves.
+      await oauth.revoke().catch((thrown: unknown) => {
+        logger.warn({ event: 'tokenNotRevoked', upstream, ...bugOf(thrown) })
+      })
+    }
+    await context.changed(person, false)
+  }
+
+  const signIns: PersonSignIns = {
+    async state(person) {
+      const { text } = await accountOf(person)
+      if (text === undefined) return { state: (await records.held(person)) ? 'waiting' : 'signed out' }
+      const saved = await tokensOf(person, () => {}).load(JSON.stringify([person.tenant, person.subject]))
+      if (!saved) return { state: 'signed out' }
+      const { issuer, scope, expiresAt } = saved
+      return {
+        ...{ state: 'signed in', issuer },
+        ...(scope !== undefined && { scope }),
+        ...(expiresAt !== undefined && { expiresAt }),
+      }
+    },
+    start,
+    confirm,
+    revoke,
+  }
+  return {
+    authorizationFor,
+    admit: createSignInQuestions({
+      ...context,
+      isReady,
+      isHeld: async (person) => !!(await records.held(person)),
+      signIns,
+    }),
+    lister: () => records.lister(),
+    callback,
+    tool: (name) => signInTool(name, upstream, signIns),
+    signIns,
+  }
+}
+
+/** The refusal of a request whose caller has not signed in. The cause is what the client reads. */
+export function signInMissing(upstream: string): ClientError {
+  const text = `You are not signed in to ${upstream}, or the sign-in has ended. The call did not run: call again to sign in`
+  const cause = new RpcError('upstreamUnavailable', text, { data: { mayHaveRun: false, signIn: upstream } })
+  return new ClientError('unauthorized', text, { mayHaveRun: false, cause })
+}
+
+async function explained<T>(work: Promise<T>, upstream: string): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    if (!(thrown instanceof ClientError)) throw thrown
+    const text = `The sign-in to ${upstream} cannot start: ${thrown.message}`
+    throw new RpcError('upstreamUnavailable', text.slice(0, 500), { data: { mayHaveRun: false }, cause: thrown })
+  }
+}
+
+/** Returns eight digits, each equally likely. */
+function randomCode(): string {
+  const digits: number[] = []
+  while (digits.length < 8)
+    for (const byte of crypto.getRandomValues(new Uint8Array(16)))
+      if (byte < 250 && digits.length < 8) digits.push(byte % 10)
+  return digits.join('')
+}
