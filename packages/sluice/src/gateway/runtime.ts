@@ -51,12 +51,14 @@ export function createRuntime(
   upstreams: readonly Upstream[],
   startMs: number,
   { store, clock, logger }: Services,
+  problemsOf: (one: RunningUpstream) => readonly string[],
 ): Runtime {
   const definitionStore = prefixed(store, ['gateway', name, 'definitions'])
   const listeners = new Set<() => void>()
   /** Forget which connections were compared, per upstream. */
   const forgetters = new Map<string, () => void>()
   let starting: Promise<void> | undefined
+  let isStarted = false
   const running = new Map(upstreams.map((upstream) => [upstream.name, start(upstream)]))
 
   function start(upstream: Upstream): RunningUpstream {
@@ -131,6 +133,7 @@ export function createRuntime(
     one.origin = 'current'
     if (isSame && wasKnown) return
     one.definitions = definitions
+    if (isStarted) for (const message of problemsOf(one)) logger.warn({ event: 'ruleWithoutEffect', upstream, message })
     if (!isSame) {
       // Each connection is compared with the new definitions before its next call.
       forgetters.get(upstream)?.()
@@ -172,6 +175,8 @@ export function createRuntime(
     })
     await Promise.race([Promise.all(listings), waited])
     cancelTimer()
+    await assertNames(all, problemsOf)
+    isStarted = true
     for (const listener of listeners) listener()
   }
 
@@ -192,6 +197,26 @@ export function createRuntime(
       )
     },
   }
+}
+
+/**
+ * Refuses rules that name what an upstream does not have, because a mistyped name would leave open what the operator
+ * wanted to close. Stored definitions may be old, so such an upstream is listed again first.
+ */
+async function assertNames(
+  all: readonly RunningUpstream[],
+  problemsOf: (one: RunningUpstream) => readonly string[],
+): Promise<void> {
+  const doubtful = all.filter((one) => one.origin === 'stored' && problemsOf(one).length > 0)
+  await Promise.all(
+    doubtful.map(({ discovery }) =>
+      discovery.refresh().catch(() => {
+        // Logged by the discovery. The stored definitions decide.
+      }),
+    ),
+  )
+  const problems = all.flatMap(problemsOf)
+  if (problems.length > 0) throw new TypeError(problems.join('\n'))
 }
 
 /** A name that is given to another server later must not bring the definitions of the first. */
@@ -216,14 +241,10 @@ async function compare(one: RunningUpstream, client: Client, timeoutMs: number):
 }
 
 /** Returns what an operator sees of an upstream. */
-export function stateOf({
-  upstream,
-  definitions,
-  origin,
-  discovery,
-  connections,
-  leftOut,
-}: RunningUpstream): UpstreamState {
+export function stateOf(
+  { upstream, definitions, origin, discovery, connections, leftOut }: RunningUpstream,
+  ruleProblems: readonly string[],
+): UpstreamState {
   const { lastError } = discovery
   return {
     name: upstream.name,
@@ -235,6 +256,7 @@ export function stateOf({
     ...(definitions && { hash: hashOf(definitions) }),
     ...(lastError !== undefined && { lastError }),
     leftOut: [...leftOut.values()].flat(),
+    ruleProblems,
     connections: connections.states(),
   }
 }

@@ -30,9 +30,9 @@ export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: Rate
 
   return (next) =>
     async function rateLimit(call) {
-      const { kind, name } = call.target
+      const { kind, name, policy } = call.target
       const hidden = visibility(call) === 'hidden'
-      const bucket = (!hidden && kind === 'tool' && ofTools.get(name)) || rate
+      const bucket = (!hidden && (policy.rate ?? (kind === 'tool' && ofTools.get(name)))) || rate
       const waitMs = await take(bucketKey(call, hidden), bucket)
       if (waitMs > 0) throw tooManyCalls(hidden ? undefined : name, waitMs)
       return next(call)
@@ -45,6 +45,8 @@ const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key 
   tenant.id,
   ...(caller.credential === anonymous.credential ? ['peer', networkOf(via.peer)] : ['caller', caller.subject]),
   ...(hidden ? ['unknown'] : [target.kind, target.name]),
+  // Callers with the same subject may have different rates, and a bucket has one.
+  ...(!hidden && target.policy.rate ? [`${target.policy.rate.burst} ${target.policy.rate.perSecond}`] : []),
 ]
 
 function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
