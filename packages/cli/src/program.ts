@@ -27,6 +27,7 @@ import {
   peopleAdd,
   peopleList,
   peopleRemove,
+  rulesTest,
   serve,
   start,
   tenants,
@@ -177,6 +178,28 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   ofRunning(sub(upstreams, 'logs <name>', 'print what its processes wrote to stderr', 'sluice upstreams logs files'))
     .addOption(json)
     .action(runs((name: string, options) => upstreamsLogs(context, name, options)))
+
+  const rules = sub(
+    program,
+    'rules',
+    'explain the rules for the tools of upstreams',
+    'sluice rules test files/write_file path=/srv/notes/a.md --as ann',
+  )
+  ofRunning(
+    sub(
+      rules,
+      'test <tool> [arguments...]',
+      'print which rules apply to a call and what would happen; nothing is called',
+      'sluice rules test read_file path=/srv/notes/a.md --as ann',
+      'sluice rules test files/write_file --as 3f9a1c2b7d4e5f60 --profile reader',
+    ),
+  )
+    .option('--as <caller>', 'the subject or the id of an API key (default: you)')
+    .option('--tenant <id>', 'the tenant, for a caller with several or without a key')
+    .option('--scope <scope>', 'a scope of a caller without a key; repeatable', collect)
+    .option('--profile <name>', 'the endpoint of this profile (default: the endpoint of the upstream)')
+    .addOption(json)
+    .action(runs((tool: string, pairs: string[], options) => rulesTest(context, tool, pairs, options)))
 
   sub(
     program,

@@ -32,6 +32,7 @@ export const keysRevoke = lazy(async () => (await import('./keys.ts')).keysRevok
 export const peopleAdd = lazy(async () => (await import('./people.ts')).peopleAdd)
 export const peopleList = lazy(async () => (await import('./people.ts')).peopleList)
 export const peopleRemove = lazy(async () => (await import('./people.ts')).peopleRemove)
+export const rulesTest = lazy(async () => (await import('./rules.ts')).rulesTest)
 export const serve = lazy(async () => (await import('./serve.ts')).serve)
 export const start = lazy(async () => (await import('./start.ts')).start)
 export const tenants = lazy(async () => (await import('./audit.ts')).tenants)

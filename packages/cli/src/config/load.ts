@@ -119,12 +119,17 @@ const originSuffix = (path: string, origins: ReadonlyMap<string, string>): strin
 /** Returns the known names at the position of an unknown key. */
 function namesAt(path: readonly PropertyKey[], merged: Tree): readonly string[] {
   let schema: unknown = configSchema
-  for (const step of path) schema = unwrapSchema(schema)?.shape?.[String(step)]
+  for (const step of path) {
+    const { shape, def } = unwrapSchema(schema) ?? {}
+    schema = shape?.[String(step)] ?? def?.valueType ?? def?.element
+  }
   return Object.keys(unwrapSchema(schema)?.shape ?? merged)
 }
 
 interface ObjectSchema {
   readonly shape?: { readonly [name: string]: unknown }
+  /** The schema of the values of a record, and of the elements of a list. */
+  readonly def?: { readonly valueType?: unknown; readonly element?: unknown }
 }
 function unwrapSchema(schema: unknown): ObjectSchema | undefined {
   let current = schema as { def?: { innerType?: unknown } } & ObjectSchema

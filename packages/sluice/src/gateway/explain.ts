@@ -5,9 +5,12 @@
 
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import type { Bucket } from '../core/store.ts'
 import type { Target } from '../core/target.ts'
 import { visibility } from '../layers/authorize.ts'
+import type { ImpliedScopes } from '../layers/identities/scope-hierarchy.ts'
+import { createScopeHierarchy } from '../layers/identities/scope-hierarchy.ts'
 import type { Contexts, EndpointSpec } from './compile.ts'
 import { compileEndpoint } from './compile.ts'
 import type { Profiles } from './profiles.ts'
@@ -23,6 +26,8 @@ export interface UpstreamTool {
   readonly upstream: string
   readonly tool: string
   readonly title?: string
+  /** The schema of its arguments, as the upstream lists it. */
+  readonly inputSchema?: Params
 }
 
 /** A call to explain. */
@@ -50,6 +55,8 @@ export interface ExplainedCaller {
 export interface HostPolicies {
   /** The rules of `createApprovals`: its member `verdict`. */
   verdict?(call: ApprovalSubject, server: string): { readonly approval: 'always' | 'never' | 'tool' }
+  /** Scopes that another scope includes, as in `authenticate({ impliedScopes })`. */
+  readonly impliedScopes?: ImpliedScopes | undefined
   /** The tools of a tenant, as in `tenants({ tools })`. */
   tenantTools?(tenant: string): ReadonlySet<string> | 'all'
 }
@@ -116,8 +123,16 @@ export const toolsOf = (
   running: readonly Pick<RunningUpstream, 'upstream' | 'definitions'>[],
 ): readonly UpstreamTool[] =>
   running.flatMap(({ upstream, definitions }) =>
-    (definitions?.tools ?? []).flatMap(({ name: tool, title }) =>
-      typeof tool === 'string' ? [{ upstream: upstream.name, tool, ...(typeof title === 'string' && { title }) }] : [],
+    (definitions?.tools ?? []).flatMap(({ name: tool, title, inputSchema }) =>
+      typeof tool === 'string'
+        ? [
+            {
+              ...{ upstream: upstream.name, tool },
+              ...(typeof title === 'string' && { title }),
+              ...(isObject(inputSchema) && { inputSchema }),
+            },
+          ]
+        : [],
     ),
   )
 
@@ -163,7 +178,8 @@ export function explainCall(
     const reason = made.leftOut.get(name)?.find((each) => each.kind === 'tool' && each.name === tool)?.reason
     return refused('leftOut', `It is not served: ${reason ?? 'its definition cannot be used'}`)
   }
-  const scopes = new Set(caller.scopes)
+  const stated = new Set(caller.scopes)
+  const scopes = host.impliedScopes ? createScopeHierarchy(host.impliedScopes).expand(stated) : stated
   const tools = host.tenantTools?.(audience.tenant)
   if (typeof tools === 'object' && !tools.has(listedAs))
     return refused('tenantTools', `The tenant "${audience.tenant}" does not have the tool ${listedAs}`)
@@ -175,8 +191,8 @@ export function explainCall(
   if ('refusal' in preset) return refused('arguments', preset.refusal)
 
   const verdict = host.verdict?.({ target, tenant: { id: audience.tenant }, caller }, spec.base.name)
-  const stated = !verdict || verdict.approval === 'tool' ? target.policy.approval : verdict.approval
-  const approval = stated === 'never' ? 'never' : 'always'
+  const decided = !verdict || verdict.approval === 'tool' ? target.policy.approval : verdict.approval
+  const approval = decided === 'never' ? 'never' : 'always'
   const { timeoutMs, rate } = target.policy
   const maxResultLength = firstStated(matching, 'maxResultLength')
   return {

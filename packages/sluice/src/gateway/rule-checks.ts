@@ -94,7 +94,7 @@ export function assertProfiles(profiles: Profiles, upstreams: readonly string[])
     if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name))
       throw new TypeError(`${where}: a name has 1 to 32 lower-case letters, digits and "-"`)
     if (upstreams.includes(name)) throw new TypeError(`${where}: an upstream has the same name; rename the profile`)
-    if (Object.keys(tools).length === 0)
+    if (Object.keys(tools).length === 0 && callers === undefined)
       throw new TypeError(`${where}.tools: the profile has no tools; name an upstream`)
     for (const [upstream, names] of Object.entries(tools)) {
       if (!upstreams.includes(upstream))

@@ -53,7 +53,7 @@ export interface MatchingRule {
 }
 
 /** What a rule may decide, in the order in which it is shown. */
-export const ruleMembers = [
+export const ruleMembers: readonly RuleMember[] = [
   'allow',
   'rename',
   'describe',
@@ -66,8 +66,8 @@ export const ruleMembers = [
   'rate',
   'maxResultLength',
   'format',
-] as const satisfies readonly (keyof UpstreamRule)[]
-type RuleMember = (typeof ruleMembers)[number]
+]
+export type RuleMember = Exclude<keyof UpstreamRule, 'tools' | 'tenants' | 'callers'>
 
 const defaultTimeoutMs = 60_000
 
