@@ -17,8 +17,13 @@ export interface Policy {
   /** Whether the definition sets the timeout. Otherwise a host may set another one. */
   readonly ownTimeout?: boolean
   /** How often each caller may call it. Replaces the rate of the server. */
-  readonly rate?: Bucket
+  readonly rate?: TargetRate
   readonly readOnly: boolean
+}
+
+/** A rate that targets of several servers share by its name, so that a second endpoint does not double it. */
+export interface TargetRate extends Bucket {
+  readonly name: string
 }
 
 /**

@@ -198,7 +198,7 @@ export function explainCall(
   return {
     outcome: approval === 'always' ? 'needsApproval' : 'runs',
     ...{ listedAs, ...found, arguments: preset.args, scopes: target.policy.scopes, approval, timeoutMs },
-    ...(rate && { rate }),
+    ...(rate && { rate: { burst: rate.burst, perSecond: rate.perSecond } }),
     ...(maxResultLength !== undefined && { maxResultLength }),
     ...(firstStated(matching, 'format') && { format: 'toon' }),
   }

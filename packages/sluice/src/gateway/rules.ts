@@ -136,7 +136,7 @@ export function settingsFor(
   return {
     isAllowed: first('allow') !== false,
     name: renamed(first('rename'), tool),
-    policy: rate ? { ...policy, rate } : policy,
+    policy: rate ? { ...policy, rate: { ...rate, name: `${upstream}/${tool}` } } : policy,
     describe: first('describe'),
     fixed: argumentsOf(matching, 'fixed'),
     defaults: argumentsOf(matching, 'defaults'),

@@ -5,6 +5,7 @@ import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import { networkOf } from '../core/peer.ts'
 import type { Bucket, Key } from '../core/store.ts'
+import type { TargetRate } from '../core/target.ts'
 import { visibility } from './authorize.ts'
 import type { TakeToken } from './shared-bucket.ts'
 
@@ -44,10 +45,11 @@ const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key 
   'limit',
   tenant.id,
   ...(caller.credential === anonymous.credential ? ['peer', networkOf(via.peer)] : ['caller', caller.subject]),
-  ...(hidden ? ['unknown'] : [target.kind, target.name]),
-  // Callers with the same subject may have different rates, and a bucket has one.
-  ...(!hidden && target.policy.rate ? [`${target.policy.rate.burst} ${target.policy.rate.perSecond}`] : []),
+  ...(hidden ? ['unknown'] : target.policy.rate ? rateKey(target.policy.rate) : [target.kind, target.name]),
 ]
+
+/** Callers with the same subject may have different rates, and a bucket has one. */
+const rateKey = ({ name, burst, perSecond }: TargetRate): Key => ['rate', name, `${burst} ${perSecond}`]
 
 function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
   const retryAfterMs = Math.ceil(waitMs)
