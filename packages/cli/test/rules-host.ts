@@ -113,7 +113,8 @@ export async function serveRules(
   })
   return {
     ...{ host, gateway: upstreams.gateway, keys },
-    client: (name, endpoint) => clientOf(serving.urls[`/${endpoint}`] ?? '', {}, token(made.get(name)?.secret ?? '')),
+    client: (name, endpoint) =>
+      clientOf(serving.urls[endpoint && `/${endpoint}`] ?? '', {}, token(made.get(name)?.secret ?? '')),
   }
 }
 

@@ -48,7 +48,11 @@ export async function rulesTest(
   const keepAlive = setInterval(() => {}, 1_000)
   try {
     const caller = await callerOf(config, opened.store, options)
-    const upstreams = await openUpstreams(serversOf(config, server, options.profile), config, { env, file, usesStored: true })
+    const upstreams = await openUpstreams(serversOf(config, server, options.profile), config, {
+      env,
+      file,
+      usesStored: true,
+    })
     const [first] = upstreams?.named ?? []
     if (!upstreams || !first)
       throw new CommandError('The configuration has no server with a command or URL, so it has no rules.')
