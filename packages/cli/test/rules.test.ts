@@ -31,7 +31,7 @@ const someRule = fc
             describe: fc.constantFrom('One', 'Two'),
             fixed: fc.constant({ mode: 'fixed' }),
             defaults: fc.constant({ text: 'default' }),
-            scopes: fc.constantFrom(['write'], []),
+            scopes: fc.constantFrom<string[]>(['write'], []),
             approval: fc.constantFrom('always' as const, 'never' as const),
             timeoutMs: fc.constantFrom(30_000, 40_000),
             rate: fc.constantFrom({ burst: 1, perSecond: 0.001 }, { burst: 50, perSecond: 0.001 }),

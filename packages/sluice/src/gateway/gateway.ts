@@ -74,7 +74,9 @@ export function gateway(options: GatewayOptions): Gateway {
           }))
           return { ...made.definition, source, isPrivate: true, views }
         }
-        const unsubscribe = joined.onChange(() => {
+        let isCompiled = false
+        function swap(): void {
+          isCompiled = true
           try {
             update(compile())
           } catch (thrown) {
@@ -82,10 +84,15 @@ export function gateway(options: GatewayOptions): Gateway {
             const message = thrown instanceof Error ? thrown.message : ''
             services.logger.error({ event: 'definitionsRefused', message })
           }
-        })
+        }
+        const unsubscribe = joined.onChange(swap)
         return {
           accepts: (_, exposure) => assertScopes(spec.upstreams, exposure),
-          ready: () => joined.ready(),
+          async ready() {
+            await joined.ready()
+            // A server that joins later finds the definitions listed already.
+            if (!isCompiled) swap()
+          },
           async close() {
             unsubscribe()
             contexts.close()
