@@ -78,6 +78,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     ...{ name: definition.name, store, bus, clock: ownClock, secret, closing: () => phase !== 'open' },
   })
   const { services, slots, custom } = installed
+  for (const slot of definition.source?.needs ?? [])
+    if (!slots[slot]) throw new TypeError(`${definition.name}: its rules need ${slot}(): add it to "use"`)
   const source = definition.source?.start(services, update)
   const all = source ? [...installed.all, source] : installed.all
   const { clock, logger, newErrorId, tenants } = services
@@ -91,8 +93,12 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     for (const contribution of all) contribution.accepts?.(from, exposure)
   }
   function compiled(from: ServerDefinition): Registry {
-    assertAskable(from, slots)
     assertAccepted(from, exposed)
+    const made = compileOne(from)
+    return from.views?.extendRegistry(made, compileOne) ?? made
+  }
+  function compileOne(from: ServerDefinition): Registry {
+    assertAskable(from, slots)
     const methods = all.flatMap((contribution) => contribution.methods ?? [])
     const made = compileRegistry(defineServer(from), { hub, pageSize, errors, methods })
     const extended = slots.tasks?.extendRegistry?.(made) ?? made
@@ -118,8 +124,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     slots.tracing?.layer,
     observe,
     slots.authenticate?.layer,
-    resolveTarget,
     slots.tenants?.layer,
+    resolveTarget,
     slots.rateLimit?.layer,
     authorize,
     timeoutLayer(clock, stragglers, running),
@@ -169,7 +175,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     const before = current
     current = changed
     for (const kind of ['tools', 'prompts', 'resources'] as const)
-      if (entriesOf(before[kind]) !== entriesOf(changed[kind])) hub.publish({ kind })
+      if (entriesOf(before[kind]) !== entriesOf(changed[kind]) || before.views?.version !== changed.views?.version)
+        hub.publish({ kind })
   }
   /** Calls that outlive a turn of the loop, and those on connections that wait for a person. Some are listed twice. */
   const calls = (): readonly Stop[] => [
@@ -296,8 +303,11 @@ function assertAskable(
   }
 }
 
-/** Resolves URIs after authentication, so that strangers cannot make the server compare them with templates. */
-const resolveTarget: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve() } : call)
+/**
+ * Resolves URIs after authentication, so that strangers cannot make the server compare them with templates. Names that
+ * callers see differently need the tenant too.
+ */
+const resolveTarget: Layer = (next) => (call) => next(call.resolve ? { ...call, target: call.resolve(call) } : call)
 
 const withoutUndefined = <T>(values: readonly (T | undefined)[]): readonly T[] =>
   values.filter((value) => value !== undefined)

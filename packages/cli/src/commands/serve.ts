@@ -48,7 +48,9 @@ export async function serve(context: CommandContext, target: string, options: Se
   const logger = loggerOf(config)
   if (settings && isUpstream(settings)) {
     if (options.watch) throw new CommandError(watchNeedsModule, exitCodes.usage)
-    const upstreams = await openUpstreams({ [target]: { ...settings, enabled: true } }, config, { env })
+    const upstreams = await openUpstreams({ [target]: { ...settings, enabled: true } }, config, {
+      ...{ env, file: loaded.file },
+    })
     const [named] = upstreams?.named ?? []
     if (!upstreams || !named) throw new CommandError(`"servers.${target}" cannot be opened`)
     return serveOne(context, { ...named, config, folder, logger, isStdio, gateway: upstreams.gateway })

@@ -59,7 +59,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     const opened = await openServer({ name, module, folder, argument, env: { ...env, ...extraEnv }, logger, clock })
     named.push({ name, opened })
   }
-  const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env })
+  const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env, file })
   named.push(...(upstreams?.named ?? []))
   refuseSplitData(named, config)
 

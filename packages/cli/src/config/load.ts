@@ -92,12 +92,12 @@ function parseValue(text: string): unknown {
 
 function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string, string>): string {
   const lines = error.issues.map((issue) => {
-    const path = pathText(issue.path.map(String))
+    const path = fieldText(issue.path)
     if (issue.code !== 'unrecognized_keys')
       return `  ${path || 'the file'}: ${issue.message}${originSuffix(path, origins)}`
     return issue.keys
       .map((key) => {
-        const full = pathText([...issue.path.map(String), key])
+        const full = fieldText([...issue.path, key])
         const meant = suggest(key, namesAt(issue.path, merged))
         const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
         return `  ${full}: unknown setting${meant ? `; did you mean ${meant}?` : ''}${originSuffix(from, origins)}`
@@ -111,20 +111,35 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
 export const isInGroup = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)
 
+/** Returns `servers.files.rules[0].tools`. */
+const fieldText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`
+    const name = pathText([String(step)])
+    return text === '' || name.startsWith('[') ? text + name : `${text}.${name}`
+  }, '')
+
+/** Names the origin of a value. The values in a list come from where the list is written. */
 const originSuffix = (path: string, origins: ReadonlyMap<string, string>): string => {
-  const origin = origins.get(path)
+  const list = path.replace(/\[\d+\].*$/, '')
+  const origin = origins.get(path) ?? origins.get(list)
   return origin === undefined ? '' : ` (${origin})`
 }
 
 /** Returns the known names at the position of an unknown key. */
 function namesAt(path: readonly PropertyKey[], merged: Tree): readonly string[] {
   let schema: unknown = configSchema
-  for (const step of path) schema = unwrapSchema(schema)?.shape?.[String(step)]
+  for (const step of path) {
+    const { shape, def } = unwrapSchema(schema) ?? {}
+    schema = shape?.[String(step)] ?? def?.valueType ?? def?.element
+  }
   return Object.keys(unwrapSchema(schema)?.shape ?? merged)
 }
 
 interface ObjectSchema {
   readonly shape?: { readonly [name: string]: unknown }
+  /** The schema of the values of a record, and of the elements of a list. */
+  readonly def?: { readonly valueType?: unknown; readonly element?: unknown }
 }
 function unwrapSchema(schema: unknown): ObjectSchema | undefined {
   let current = schema as { def?: { innerType?: unknown } } & ObjectSchema

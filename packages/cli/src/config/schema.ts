@@ -60,7 +60,19 @@ const retentionSettings = {
 
 const upstreamRule = z.strictObject({
   tools: names.describe('Names of its tools, or patterns such as "delete_*"; every tool by default'),
+  tenants: names.describe('Tenants that it is for; every tenant by default'),
+  callers: names.describe('Callers that it is for: subjects, or ids of API keys; every caller by default'),
   allow: z.boolean().optional().describe('`false` hides the tools and refuses their calls'),
+  rename: z.string().min(1).optional().describe('The name that callers see; `*` stands for the own name'),
+  describe: z.string().min(1).optional().describe('The description that models read'),
+  fixed: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('Arguments that every call gets, and that callers neither see nor send'),
+  defaults: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('Arguments that a call gets if the caller sends none of that name'),
   scopes: z.array(z.string()).optional().describe('Scopes that a caller must have'),
   approval: z.enum(['never', 'always']).optional().describe('Whether a call needs an approval'),
   questions: z
@@ -68,6 +80,8 @@ const upstreamRule = z.strictObject({
     .optional()
     .describe('Whether the upstream may ask during a call that needed an approval; `decline` by default'),
   timeoutMs: ms('How long a call may take; 60 s by default'),
+  rate: bucket.optional().describe('How often each caller may call each tool, instead of `rateLimit`'),
+  maxResultLength: count(1).optional().describe('How many characters of JSON a result may have'),
   format: z.enum(['toon']).optional().describe('The format of structured results as text'),
 })
 
@@ -103,6 +117,14 @@ const upstreamAuth = z
     message: 'Set exactly one of "signIn" and "exchange"',
   })
 
+const profile = z.strictObject({
+  tools: z
+    .record(z.string(), z.union([z.string(), z.array(z.string()).min(1)]))
+    .refine((tools) => Object.keys(tools).length > 0, { message: 'Name at least one upstream and its tools' })
+    .describe('Names of tools, or patterns, by upstream'),
+  callers: names.describe('Callers that see only this profile, on every endpoint: subjects, or ids of API keys'),
+})
+
 const serverSettings = z
   .strictObject({
     module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
@@ -136,7 +158,7 @@ const serverSettings = z
     rules: z
       .array(upstreamRule)
       .optional()
-      .describe('Rules for the tools of a command or URL; the first match decides'),
+      .describe('Rules for the tools of a command or URL; the first that states a member decides it'),
     trust: z
       .enum(['first-use', 'review', 'always'])
       .optional()
@@ -193,6 +215,10 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe('The servers by name; by default the five built-in ones'),
+  profiles: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'A name has lower-case letters, digits and "-"'), profile)
+    .optional()
+    .describe('Named subsets of the tools of upstreams, each with an endpoint'),
   processes: z
     .strictObject({
       maxProcesses: count(1).optional().describe('Processes of all commands among the servers; 64 by default'),

@@ -150,7 +150,7 @@ function auditOf({ retention, ...rest }: NonNullable<Config['audit']>): AuditOpt
   return omitUndefined({ ...rest, retention: retentionOf(retention) })
 }
 
-function tenantsOf(
+export function tenantsOf(
   { claim, header, tools }: NonNullable<Config['tenants']>,
   env: HostOptions['env'],
 ): Parameters<typeof tenants>[0] {
@@ -171,6 +171,9 @@ function grantsOf(
   return grants === undefined && defaultMs !== undefined ? { grants: { maxMs: defaultMs } } : {}
 }
 
+export const approvalRules = (rules: Config['approvals']['rules']): NonNullable<ApprovalsOptions['rules']> =>
+  rules.map((rule) => omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }))
+
 function approvalsOf(
   { approvals: settings }: Config,
   env: HostOptions['env'],
@@ -183,9 +186,7 @@ function approvalsOf(
     throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
   return {
     ...omitUndefined(times),
-    rules: rules.map((rule) =>
-      omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }),
-    ),
+    rules: approvalRules(rules),
     approver: clientApproves && approver === 'owner' ? 'client' : approver,
     url,
     ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),

@@ -1,11 +1,13 @@
 /** Servers of others as the configuration describes them: commands and URLs, behind one gateway with one endpoint for all. */
 
-import type { Gateway, Upstream, UpstreamAuth, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
+import type { ServerDefinition } from 'sluice'
+import type { Gateway, Profile, Upstream, UpstreamAuth, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
 import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { version } from '../package.ts'
+import { suggest } from '../suggest.ts'
 import { omitUndefined } from './omit-undefined.ts'
 import { checkReferences, createHider, refuseWrittenCredentials, resolveReferences } from './references.ts'
 import type { NamedServer } from './run.ts'
@@ -26,6 +28,10 @@ export interface UpstreamsOptions {
   readonly env: Environment
   /** How long the first listing of an upstream may take. Programs that are downloaded first need more. */
   readonly startMs?: number
+  /** The configuration file, for messages. */
+  readonly file?: string | undefined
+  /** Whether an upstream with stored definitions is left alone. */
+  readonly usesStored?: boolean
 }
 
 export const isUpstream = ({ command, url }: ServerSettings): boolean => command !== undefined || url !== undefined
@@ -33,44 +39,49 @@ export const isUpstream = ({ command, url }: ServerSettings): boolean => command
 /** Opens the servers that are commands or URLs. `undefined` if there is none. */
 export async function openUpstreams(
   servers: { readonly [name: string]: ServerSettings },
-  config: Pick<Config, 'processes' | 'timeoutMs'> & AddressSettings,
+  config: Pick<Config, 'processes' | 'timeoutMs' | 'servers' | 'profiles' | 'rateLimit'> & AddressSettings,
   options: UpstreamsOptions,
 ): Promise<OpenedUpstreams | undefined> {
   const chosen = Object.entries(servers).filter(([, settings]) => isUpstream(settings) && settings.enabled !== false)
+  const refuse = refuseIn(options.file)
+  const profiles = profilesOf(config, new Set(chosen.map(([name]) => name)), refuse)
   if (chosen.length === 0) return undefined
+  refuseUnlimitedRates(chosen, config, refuse)
   const needsToon = chosen.some(([, { rules = [] }]) => rules.some(({ format }) => format === 'toon'))
   const toon = needsToon ? (await import('sluice/toon')).toon : undefined
   const toRule = ({ format, ...rule }: UpstreamRuleSettings): UpstreamRule =>
     omitUndefined({ ...rule, format: format === 'toon' ? toon : undefined })
-  // The operator's own deadline comes last, because the first rule that states a deadline decides it.
-  const deadline = config.timeoutMs === undefined ? [] : [{ timeoutMs: config.timeoutMs }]
   const auths = new Map<string, UpstreamAuth | undefined>()
   for (const [name, { auth }] of chosen)
     if (auth) auths.set(name, await toUpstreamAuth(name, auth, config, options.env))
-  const made = asUsageError(() =>
-    gateway({
-      ...{ name: allName, version },
-      upstreams: chosen.map(([name, settings]) =>
-        toUpstream(
-          name,
-          { ...settings, rules: [...(settings.rules ?? []), ...deadline] },
-          toRule,
-          options,
-          auths.get(name),
+  const made = asUsageError(
+    () =>
+      gateway({
+        ...{ name: allName, version },
+        upstreams: chosen.map(([name, settings]) =>
+          toUpstream(
+            name,
+            { ...settings, rules: withDeadline(settings.rules ?? [], config) },
+            toRule,
+            options,
+            auths.get(name),
+          ),
         ),
-      ),
-      processes: omitUndefined(config.processes),
-      ...omitUndefined({ startMs: options.startMs }),
-    }),
+        profiles,
+        processes: omitUndefined(config.processes),
+        ...omitUndefined({ startMs: options.startMs }),
+      }),
+    refuse,
   )
   const each = Object.entries(made.endpoints)
-  const endpoints = each.length > 1 ? [...each, [allName, made] as const] : each
+  const subsets = Object.entries(made.profiles).filter(([name]) => Object.keys(profiles[name]?.tools ?? {}).length > 0)
+  const endpoints = [...each, ...subsets, ...(each.length > 1 ? [[allName, made] as const] : [])]
   return {
     gateway: made,
     named: endpoints.map(([name, definition]) => ({
       name,
       ...(name === allName && { path: '' }),
-      opened: { definition, state: 'ready', close: async () => {} },
+      opened: { definition: withExplainedStart(definition, refuse), state: 'ready', close: async () => {} },
     })),
   }
 }
@@ -79,7 +90,7 @@ function toUpstream(
   name: string,
   settings: ServerSettings,
   toRule: (rule: UpstreamRuleSettings) => UpstreamRule,
-  { env, startMs }: UpstreamsOptions,
+  { env, startMs, usesStored }: UpstreamsOptions,
   auth: UpstreamAuth | undefined,
 ): Upstream {
   const { scope, trust, trustHints, prefix, roots, idleMs, rules = [] } = settings
@@ -91,13 +102,15 @@ function toUpstream(
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
     checkReferences(headers, `servers.${name}.headers`, env)
-    return upstream({
+    const made = upstream({
       ...common,
       url,
       headers: () => resolveReferences(headers, `servers.${name}.headers`, env),
       ...omitUndefined({ allowHosts, auth }),
       ...(auth && { hasListCredential: Object.keys(headers).some((each) => /^authorization$/i.test(each)) }),
     })
+    // Stored definitions of a process are not listed again at the start.
+    return usesStored ? { ...made, isProcess: true } : made
   }
   if (settings.auth)
     throw new CommandError(`"servers.${name}.auth" is for a URL. A command gets secrets in "env"`, exitCodes.usage)
@@ -119,11 +132,100 @@ export function problemOf({ connections, lastError }: UpstreamState): string | u
   return lastError === undefined ? undefined : (cause ?? lastError).replace(/\.$/, '')
 }
 
+/** Adds the operator's own deadline last, because the first rule that states a deadline decides it. */
+function withDeadline(
+  rules: readonly UpstreamRuleSettings[],
+  { timeoutMs }: Pick<Config, 'timeoutMs'>,
+): UpstreamRuleSettings[] {
+  const isDecided = rules.some((rule) => rule.timeoutMs !== undefined && !rule.tools && !rule.tenants && !rule.callers)
+  return timeoutMs === undefined || isDecided ? [...rules] : [...rules, { timeoutMs }]
+}
+
+/** Returns the profiles with the upstreams that are served. A caller stays bound to a profile that has none of them. */
+function profilesOf(
+  { servers = {}, profiles = {} }: Pick<Config, 'servers' | 'profiles'>,
+  served: ReadonlySet<string>,
+  refuse: Refuse,
+): { readonly [name: string]: Profile } {
+  const upstreams = Object.entries(servers).flatMap(([name, settings]) => (isUpstream(settings) ? [name] : []))
+  const made = Object.entries(profiles).flatMap(([name, { tools, callers }]): readonly [string, Profile][] => {
+    if (name === allName || Object.hasOwn(servers, name))
+      throw refuse(`profiles.${name}: the name is taken by a server; rename the profile`)
+    for (const upstream of Object.keys(tools)) {
+      if (upstreams.includes(upstream)) continue
+      const meant = suggest(upstream, upstreams)
+      throw refuse(
+        `profiles.${name}.tools.${upstream}: there is no server with a command or URL of this name${meant ? `; did you mean ${meant}?` : ''}`,
+      )
+    }
+    const left = Object.fromEntries(Object.entries(tools).filter(([upstream]) => served.has(upstream)))
+    return Object.keys(left).length === 0 && callers === undefined
+      ? []
+      : [[name, { tools: left, ...omitUndefined({ callers }) }]]
+  })
+  return Object.fromEntries(made)
+}
+
+/** A rate in a rule would be ignored without the limiter. */
+function refuseUnlimitedRates(
+  chosen: readonly (readonly [name: string, settings: ServerSettings])[],
+  { rateLimit }: Pick<Config, 'rateLimit'>,
+  refuse: Refuse,
+): void {
+  if (rateLimit !== null) return
+  for (const [name, { rules = [] }] of chosen) {
+    const index = rules.findIndex(({ rate }) => rate !== undefined)
+    if (index >= 0)
+      throw refuse(`servers.${name}.rules[${index}].rate: needs "rateLimit", which is null; remove one of them`)
+  }
+}
+
+type Refuse = (problem: string) => CommandError
+
+const refuseIn =
+  (file: string | undefined): Refuse =>
+  (problem) =>
+    new CommandError(
+      ['Invalid configuration:', ...problem.split('\n')].join('\n  ') + (file === undefined ? '' : ` (${file})`),
+      exitCodes.usage,
+    )
+
 /** The library refuses settings that cannot work. Here they come from the configuration or the command line. */
-function asUsageError<T>(work: () => T): T {
+function asUsageError<T>(work: () => T, refuse: Refuse): T {
   try {
     return work()
   } catch (thrown) {
-    throw thrown instanceof TypeError ? new CommandError(thrown.message, exitCodes.usage) : thrown
+    const explained = explainRuleError(thrown, refuse)
+    throw explained instanceof TypeError ? new CommandError(explained.message, exitCodes.usage) : explained
+  }
+}
+
+/** Names the field of the configuration in an error about rules and profiles. Other errors stay as they are. */
+function explainRuleError(thrown: unknown, refuse: Refuse): unknown {
+  if (!(thrown instanceof TypeError)) return thrown
+  const text = thrown.message.replace(/^upstream "([^"]+)", rules\[/gm, 'servers.$1.rules[')
+  return text.split('\n').every((line) => /^(servers|profiles)\./.test(line)) ? refuse(text) : thrown
+}
+
+/** Names of tools and arguments are checked when the definitions are known, which is when the server starts. */
+function withExplainedStart(definition: ServerDefinition, refuse: Refuse): ServerDefinition {
+  const { source } = definition
+  if (!source) return definition
+  return {
+    ...definition,
+    source: {
+      ...source,
+      start(services, update) {
+        const started = source.start(services, update)
+        return {
+          ...started,
+          async ready() {
+            await started.ready?.().catch((thrown: unknown) => {
+              throw explainRuleError(thrown, refuse)
+            })
+          },
+        }
+      },
+    },
   }
 }

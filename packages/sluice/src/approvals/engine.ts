@@ -180,6 +180,7 @@ export function createApprovalEngine(
     },
     watch,
     rules: policy.views,
+    verdict: policy.verdict,
     ...{ grants, ticketStore, time, policy, approver, maxPending, times, urlOf, notifyChange },
     async voidTicket(proposal, from) {
       const { id, tenant, digest } = proposal

@@ -23,7 +23,7 @@ export { effectLines } from './effect.ts'
 export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant } from './grants.ts'
 export type { MarkedPiece } from './marked-text.ts'
 export { markedPieces, markedText } from './marked-text.ts'
-export type { Hint, Rule, RuleView } from './rules.ts'
+export type { Hint, Rule, RuleSubject, RuleVerdict, RuleView } from './rules.ts'
 export type { RunResult } from './run-result.ts'
 export type { ApprovalsOptions, ApprovalsService, TicketChange, TicketQuery } from './service.ts'
 export type { HeaderLookup } from './signature.ts'
@@ -110,6 +110,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
     handleWebhook: engine.handleWebhook,
     watch: engine.watch,
     rules: engine.rules,
+    verdict: engine.verdict,
     grants: engine.grants,
     close: engine.close,
   }

@@ -3,7 +3,7 @@
  * own setting. Rules are part of the configuration, and nothing in the protocol changes them.
  */
 
-import type { Call } from '../core/call.ts'
+import type { Caller, Tenant } from '../core/call.ts'
 import { digest } from '../core/digest.ts'
 import { isObject } from '../core/json.ts'
 import { nameMatcher } from '../core/name-pattern.ts'
@@ -56,7 +56,14 @@ export interface Rules {
   readonly views: readonly RuleView[]
   /** Whether a call of this tool by any caller can need an approval. */
   mayNeedApproval(tool: Target, server: string): boolean
-  verdict(call: Pick<Call, 'target' | 'tenant' | 'caller'>, server: string): RuleVerdict
+  verdict(call: RuleSubject, server: string): RuleVerdict
+}
+
+/** What rules look at. */
+export interface RuleSubject {
+  readonly target: Target
+  readonly tenant: Pick<Tenant, 'id'>
+  readonly caller: Pick<Caller, 'subject'>
 }
 
 const toolDefault: RuleVerdict = { approval: 'tool', needed: 1, digest: 'tool' }
@@ -65,7 +72,7 @@ interface CompiledRule {
   readonly verdict: RuleVerdict
   matchesTool(target: Target, server: string): boolean
   /** Absent if the rule does not depend on the caller. */
-  readonly matchesCall: ((call: Pick<Call, 'tenant' | 'caller'>) => boolean) | undefined
+  readonly matchesCall: ((call: RuleSubject) => boolean) | undefined
 }
 
 export function createRules(rules: readonly Rule[] = []): Rules {

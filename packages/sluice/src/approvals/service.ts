@@ -5,7 +5,7 @@
 
 import type { Decider } from './decide.ts'
 import type { Grants, GrantsOptions } from './grants.ts'
-import type { Rule, RuleView } from './rules.ts'
+import type { Rule, RuleSubject, RuleVerdict, RuleView } from './rules.ts'
 import type { RunResult } from './run-result.ts'
 import type { HeaderLookup } from './signature.ts'
 import type { Approver, TicketStatus, TicketView } from './ticket.ts'
@@ -42,6 +42,8 @@ export interface ApprovalsService {
   /** Hears of every change, whichever process made it. It only wakes: `get` has the truth. */
   watch(listener: (change: TicketChange) => void): () => void
   readonly rules: readonly RuleView[]
+  /** Returns what the rules say about a call, without a ticket. */
+  verdict(call: RuleSubject, server: string): RuleVerdict
   readonly grants: Grants
 }
 

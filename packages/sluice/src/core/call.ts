@@ -66,8 +66,11 @@ export interface Call {
    * authentication for a URI.
    */
   readonly target: Target
-  /** Finds the target of a URI and reports it to the outer layers. `undefined` if the target is known already. */
-  readonly resolve?: (() => Target) | undefined
+  /**
+   * Finds the target of a URI, or of a name that callers see differently, and reports it to the outer layers. Takes the
+   * call with its caller and tenant. `undefined` if the target is known already.
+   */
+  readonly resolve?: ((call: Call) => Target) | undefined
   /** The arguments as received. This is what is fingerprinted, approved and stored. */
   readonly args: unknown
   /** Set by `validate`. */

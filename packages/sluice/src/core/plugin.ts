@@ -156,9 +156,20 @@ export interface ParkContribution extends Contribution {
   createLayer?(server: { readonly running: Set<Stop> }): Layer
 }
 
+/** The target of a message, and its raw arguments. */
+export interface Resolution {
+  readonly target: Target
+  readonly args: unknown
+  /**
+   * Finds the target after authentication: of a URI, so that anonymous clients cannot make the server compare URIs, and
+   * of a name that callers see differently.
+   */
+  readonly find?: (call: Call) => Target
+}
+
 /** Finds the target of a message. */
 export interface MethodRegistry {
-  resolve(method: string, params: Params, era: Era): { readonly target: Target; readonly args: unknown }
+  resolve(method: string, params: Params, era: Era): Resolution
   isRequest(method: string): boolean
 }
 

@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Json, Params } from './json.ts'
 import type { ReservedArguments } from './reserved-arguments.ts'
+import type { Bucket } from './store.ts'
 
 export interface Policy {
   /** Scopes that the caller must all have. */
@@ -15,7 +16,14 @@ export interface Policy {
   readonly timeoutMs: number
   /** Whether the definition sets the timeout. Otherwise a host may set another one. */
   readonly ownTimeout?: boolean
+  /** How often each caller may call it. Replaces the rate of the server. */
+  readonly rate?: TargetRate
   readonly readOnly: boolean
+}
+
+/** A rate that targets of several servers share by its name, so that a second endpoint does not double it. */
+export interface TargetRate extends Bucket {
+  readonly name: string
 }
 
 /**
@@ -45,6 +53,8 @@ export interface Target {
   readonly taskAfterMs?: number | undefined
   /** Arguments of the approval layer among the tool's. The layer removes them before anything is approved. */
   readonly approvalArguments?: ReservedArguments
+  /** Arguments that the operator sets. Added before anything is fingerprinted, approved or stored. */
+  readonly preset?: PresetArguments
   /** Arguments that 2026-07-28 clients repeat as `Mcp-Param-*` headers. */
   readonly headers?: readonly HeaderParam[]
   /**
@@ -52,6 +62,14 @@ export interface Target {
    * casts.
    */
   prepare(args: unknown): Ready | ArgumentIssues | Promise<Ready | ArgumentIssues>
+}
+
+/** Arguments that an operator sets for all callers of a tool. */
+export interface PresetArguments {
+  /** Part of `definitionHash`, because an approval must not outlive a change of them. */
+  readonly values: Params
+  /** Returns the arguments of a call with the preset ones. Throws if the caller sent one that is fixed. */
+  addTo(args: unknown): unknown
 }
 
 /** `auto`: if the work takes long and the client knows tasks. `always`: other clients are refused. */

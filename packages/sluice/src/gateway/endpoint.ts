@@ -8,7 +8,10 @@ import type { Resource } from '../protocol/resources.ts'
 import type { Tool } from '../protocol/tools.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { cleanIcons } from './hygiene.ts'
-import { settingsFor } from './rules.ts'
+import { withOwnPage } from './links.ts'
+import type { ToolFilter } from './profiles.ts'
+import type { Audience, ToolSettings } from './rules.ts'
+import { matchingRules, settingsFor } from './rules.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget, promptTarget, resourceTarget, toolTarget } from './targets.ts'
 import type { LeftOut, Upstream } from './types.ts'
@@ -21,6 +24,18 @@ export interface UpstreamTargets {
   readonly resources: readonly Resource[]
   readonly templates: readonly Resource[]
   readonly leftOut: readonly LeftOut[]
+  /** The upstream's own name of each tool, by the name on the endpoint. */
+  readonly ownNames: ReadonlyMap<string, string>
+}
+
+/** The part of an upstream that an endpoint serves, and to whom. */
+export interface Selection {
+  /** Gives names, and may refuse them. Names are kept by default. */
+  readonly naming?: Naming
+  /** The callers for whom it is compiled. `undefined` before a caller is known. */
+  readonly audience?: Audience | undefined
+  /** Limits the tools. Then there are no prompts and no resources. */
+  readonly filter?: ToolFilter | undefined
 }
 
 /** Returns the name under which an endpoint serves a definition, or a reason why it does not. */
@@ -28,19 +43,28 @@ export type Naming = (kind: LeftOut['kind'], name: string) => string | { readonl
 
 const sameName: Naming = (_, name) => name
 
-/** Makes the targets of an upstream. `naming` gives names, and may refuse them. */
+/** Returns the settings of a tool for a group of callers. */
+export function settingsOf(upstream: Upstream, entry: Params, audience: Audience | undefined): ToolSettings {
+  const { name, annotations } = entry
+  const isReadOnly = upstream.trustHints === true && isObject(annotations) && annotations['readOnlyHint'] === true
+  const matching = matchingRules(upstream.rules ?? [], String(name), audience)
+  return settingsFor(upstream.name, String(name), isReadOnly, matching)
+}
+
+/** Makes the targets of an upstream. */
 export function targetsOf(
   upstream: Upstream,
   definitions: UpstreamDefinitions,
   context: TargetContext,
-  naming: Naming = sameName,
+  { naming = sameName, audience, filter }: Selection = {},
 ): UpstreamTargets {
   const leftOut: LeftOut[] = []
   function make<T>(
     kind: LeftOut['kind'],
     entries: readonly Params[],
     nameOf: (entry: Params) => unknown,
-    target: (entry: Params, name: string) => T | undefined,
+    target: (entry: Params, name: string) => T,
+    servedName: (own: string) => string = (own) => own,
   ): readonly T[] {
     const seen = new Set<string>()
     return entries.flatMap((entry) => {
@@ -50,10 +74,9 @@ export function targetsOf(
         if (typeof own !== 'string') throw new TypeError('its name is not text')
         if (seen.has(own)) throw new TypeError('it is listed twice')
         seen.add(own)
-        const name = naming(kind, own)
+        const name = naming(kind, servedName(own))
         if (typeof name !== 'string') throw new TypeError(name.reason)
-        const made = target(entry, name)
-        return made === undefined ? [] : [made]
+        return [target(entry, name)]
       } catch (thrown) {
         if (leftOut.length < maxLeftOut)
           leftOut.push({ kind, name: shown, reason: thrown instanceof Error ? thrown.message : 'cannot be read' })
@@ -62,22 +85,51 @@ export function targetsOf(
     })
   }
   const byName = (entry: Params): unknown => entry['name']
-  const tools = make('tool', definitions.tools, byName, (entry, name) => {
-    const { annotations } = entry
-    const isReadOnly = upstream.trustHints === true && isObject(annotations) && annotations['readOnlyHint'] === true
-    const settings = settingsFor(upstream.name, String(entry['name']), isReadOnly, upstream.rules)
-    return settings.isAllowed ? toolTarget(entry, name, settings, context) : undefined
+  const settings = new Map<string, ToolSettings>()
+  const served = definitions.tools.filter((entry) => {
+    const own = String(entry['name'])
+    const decided = settingsOf(upstream, entry, audience)
+    settings.set(own, decided)
+    return decided.isAllowed && (!filter || filter(upstream.name, own))
   })
-  const prompts = make('prompt', definitions.prompts, byName, (entry, name) => promptTarget(entry, name, context))
+  const namesGiven = new Map<string, string>()
+  for (const entry of served) {
+    const own = String(entry['name'])
+    const name = settings.get(own)?.name ?? own
+    if (name !== own && !namesGiven.has(name)) namesGiven.set(name, own)
+  }
+  const ownNames = new Map<string, string>()
+  const tools = make(
+    'tool',
+    served,
+    byName,
+    (entry, name) => {
+      const made = toolTarget(entry, name, settingsOf(upstream, entry, audience), context)
+      ownNames.set(name, String(entry['name']))
+      return made
+    },
+    (own) => {
+      const name = settings.get(own)?.name ?? own
+      const other = namesGiven.get(name)
+      // Otherwise an upstream could later list a tool under the name that the operator gave to another.
+      if (other !== undefined && other !== own) throw new TypeError(`a rule gives its name to ${other}`)
+      return name
+    },
+  )
+  // A profile has tools only, because resources and prompts would show what it leaves out.
+  const others: Pick<UpstreamDefinitions, 'prompts' | 'resources' | 'templates'> = filter
+    ? { prompts: [], resources: [], templates: [] }
+    : definitions
+  const prompts = make('prompt', others.prompts, byName, (entry, name) => promptTarget(entry, name, context))
   const resources = make(
     'resource',
-    withSkillDigests(definitions),
+    filter ? [] : withSkillDigests(definitions),
     (entry) => entry['uri'],
     (entry, uri) => resourceTarget(entry, uri, context),
   )
   const templates = make(
     'template',
-    definitions.templates,
+    others.templates,
     (entry) => entry['uriTemplate'],
     (entry, uri) => resourceTarget(entry, uri, context),
   )
@@ -87,7 +139,14 @@ export function targetsOf(
     (entry) => entry['uri'],
     (_, uri) => uri,
   )
-  return { tools, prompts, resources, templates, leftOut }
+  return {
+    tools: filter ? tools.map((tool) => withOwnPage(tool, () => false)) : tools,
+    prompts,
+    resources,
+    templates,
+    leftOut,
+    ownNames,
+  }
 }
 
 const maxLeftOut = 1000
@@ -98,6 +157,7 @@ export function endpointOf(
   definitions: UpstreamDefinitions,
   { tools, prompts, resources, templates }: UpstreamTargets,
   context: TargetContext,
+  isLimited = false,
 ): ServerDefinition {
   const { serverInfo, capabilities, instructions } = definitions
   const { version, title, description, websiteUrl, icons } = serverInfo
@@ -117,9 +177,9 @@ export function endpointOf(
     ...(isObject(capabilities['resources']) && {
       resources: [...resources, ...templates],
       // A tool's result may link to a resource that no list has.
-      ...(skills && { skills }),
+      ...(skills && !isLimited && { skills }),
       resourceAt: (uri) =>
-        /^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) && !context.isQuarantinedUri(uri)
+        !isLimited && /^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) && !context.isQuarantinedUri(uri)
           ? linkedTarget(uri, context)
           : undefined,
     }),

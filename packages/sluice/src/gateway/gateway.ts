@@ -6,40 +6,39 @@
  * announced once.
  */
 
-import { RpcError } from '../core/error.ts'
+import { digest } from '../core/digest.ts'
+import type { Json } from '../core/json.ts'
 import type { Contribution, Services } from '../core/plugin.ts'
 import type { Seal } from '../core/seal.ts'
 import { createSeal } from '../core/seal.ts'
 import type { DefinitionSource, ServerDefinition } from '../protocol/definition.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { callbackOf, callerAuthLayer, signInsOf } from './auth/layer.ts'
-import type { UpstreamTargets } from './endpoint.ts'
-import { endpointOf, targetsOf } from './endpoint.ts'
-import { createLinks, withOwnPage } from './links.ts'
+import type { Contexts, EndpointSpec } from './compile.ts'
+import { compileEndpoint, unknownLists } from './compile.ts'
+import { explainCall, toolsOf } from './explain.ts'
 import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
 import { createReview } from './review-service.ts'
-import type { RunningUpstream, Runtime } from './runtime.ts'
+import { assertProfiles, problemsOf } from './rule-checks.ts'
+import type { Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
-import type { UriNames } from './skill-uris.ts'
-import { sameUris, skillUris } from './skill-uris.ts'
+import { sameUris } from './skill-uris.ts'
 import type { Owners } from './table.ts'
-import { createTable } from './table.ts'
 import type { TargetContext } from './targets.ts'
-import { linkedTarget } from './targets.ts'
 import type { Gateway, GatewayOptions, Upstream } from './types.ts'
-import { upstreamSkills } from './upstream-skills.ts'
-import type { Watches } from './watches.ts'
+import { createViews, selectorsOf } from './views.ts'
 import { createWatches } from './watches.ts'
 
 const defaultStartMs = 10_000
 
 /** Puts MCP servers behind the layers of a Sluice server: `createServer(gateway({ name, version, upstreams }))`. */
 export function gateway(options: GatewayOptions): Gateway {
-  const { upstreams, instructions, startMs = defaultStartMs, ...info } = options
+  const { upstreams, profiles = {}, instructions: _, startMs = defaultStartMs, ...info } = options
   const names = new Set(upstreams.map(({ name }) => name))
   if (names.size < upstreams.length)
     throw new TypeError('gateway: two upstreams have the same name; rename one of them')
+  assertProfiles(profiles, [...names])
   let runtime: Runtime | undefined
   let servers = 0
   const reviewListeners = new Set<(upstream: string) => void>()
@@ -49,7 +48,7 @@ export function gateway(options: GatewayOptions): Gateway {
 
   /** Joins the running part, or starts it. */
   function join(services: Services): { readonly runtime: Runtime; leave(): Promise<void> } {
-    runtime ??= createRuntime(info.name, upstreams, startMs, services, changed)
+    runtime ??= createRuntime(info.name, upstreams, startMs, services, changed, (one) => problemsOf(one, profiles))
     const joined = runtime
     servers++
     return {
@@ -63,77 +62,81 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 
   /** Returns a source that compiles an endpoint again whenever definitions change. */
-  const sourceOf = (
-    endpoint: string,
-    served: readonly Upstream[],
-    create: (contexts: Contexts, runtime: Runtime) => () => ServerDefinition,
-  ): DefinitionSource => ({
-    start(services, update): Contribution {
-      const { runtime: joined, leave } = join(services)
-      const contexts = contextsOf(joined, services, endpoint)
-      const compile = create(contexts, joined)
-      let isCompiled = false
-      const swap = (): void => {
-        isCompiled = true
-        try {
-          update(compile())
-        } catch (thrown) {
-          // A plugin refused the new definitions. The server goes on with the ones it has.
-          const message = thrown instanceof Error ? thrown.message : ''
-          services.logger.error({ event: 'definitionsRefused', message })
+  function sourceOf(endpoint: string, spec: EndpointSpec): DefinitionSource {
+    const selectors = selectorsOf(spec.upstreams, profiles)
+    const needsRate = spec.upstreams.some(({ rules = [] }) => rules.some(({ rate }) => rate !== undefined))
+    const source: DefinitionSource = {
+      ...(needsRate && { needs: ['rateLimit'] }),
+      start(services, update): Contribution {
+        const { runtime: joined, leave } = join(services)
+        const contexts = contextsOf(joined, services, endpoint)
+        /** Other endpoints have no name of several upstreams that a restart could give to another. */
+        const stored = endpoint === '' ? joined.owners : undefined
+        let owners: Owners = new Map()
+        function compile(): ServerDefinition {
+          const made = compileEndpoint(spec, contexts, stored?.current ?? owners)
+          owners = made.owners
+          stored?.change(owners)
+          for (const [name, leftOut] of made.leftOut) joined.upstreams.get(name)?.leftOut.set(endpoint, leftOut)
+          if (selectors.length === 0) return { ...made.definition, source }
+          const views = createViews(selectors, versionOf(spec.upstreams, contexts), (audience) => ({
+            ...compileEndpoint(spec, contexts, made.owners, audience).definition,
+            isPrivate: true,
+          }))
+          return { ...made.definition, source, isPrivate: true, views }
         }
-      }
-      const unsubscribe = joined.onChange(swap)
-      return {
-        accepts: (_, exposure) => assertScopes(served, exposure),
-        async ready() {
-          await joined.ready()
-          // A server that joins later missed the change that made the definitions known.
-          if (!isCompiled) swap()
-        },
-        ...(served.some(({ auth }) => auth) && {
-          layer: callerAuthLayer(joined.upstreams),
-          routes: (path: string, _: string, query = '') => callbackOf(joined.upstreams, path, query),
-        }),
-        async close() {
-          unsubscribe()
-          contexts.close()
-          await leave()
-        },
-      }
-    },
-  })
-
-  const endpoint = (upstream: Upstream): ServerDefinition => {
-    const base: ServerDefinition = { ...info, name: upstream.name, ...unknownLists([upstream.name]) }
-    const source = sourceOf(upstream.name, [upstream], (contexts) => () => {
-      const { one, context, watches } = contexts.of(upstream.name)
-      if (!one.definitions) return { ...withSignIn(base, [one], 'sign_in'), source }
-      const targets = withSignInTool(targetsOf(upstream, one.definitions, context), one, 'sign_in')
-      one.leftOut.set(upstream.name, targets.leftOut)
-      return {
-        ...endpointOf({ ...info, name: upstream.name }, one.definitions, targets, context),
-        watch: watches.watch,
-        source,
-      }
-    })
-    return { ...base, source }
+        let isCompiled = false
+        function swap(): void {
+          isCompiled = true
+          try {
+            update(compile())
+          } catch (thrown) {
+            // A plugin refused the new definitions. The server goes on with the ones it has.
+            const message = thrown instanceof Error ? thrown.message : ''
+            services.logger.error({ event: 'definitionsRefused', message })
+          }
+        }
+        const unsubscribe = joined.onChange(swap)
+        return {
+          accepts: (_, exposure) => assertScopes(spec.upstreams, exposure),
+          async ready() {
+            await joined.ready()
+            // A server that joins later missed the change that made the definitions known.
+            if (!isCompiled) swap()
+          },
+          ...(spec.upstreams.some(({ auth }) => auth) && {
+            layer: callerAuthLayer(joined.upstreams),
+            routes: (path: string, _: string, query = '') => callbackOf(joined.upstreams, path, query),
+          }),
+          async close() {
+            unsubscribe()
+            contexts.close()
+            await leave()
+          },
+        }
+      },
+    }
+    return source
   }
 
-  const base: ServerDefinition = { ...info, ...(instructions !== undefined && { instructions }) }
-  const source: DefinitionSource = sourceOf('', upstreams, (contexts, { owners }) => {
-    return () => {
-      const made = compileAll(base, upstreams, contexts, owners.current)
-      owners.change(made.owners)
-      return { ...made.definition, source }
-    }
-  })
-  const all = defineServer({ ...base, ...unknownLists([...names]), source })
+  /** Makes an endpoint. `key` tells endpoints of one gateway apart. */
+  function endpointFor(key: string, spec: EndpointSpec): ServerDefinition {
+    const { base, upstreams: served } = spec
+    return defineServer({ ...base, ...unknownLists(served), source: sourceOf(key, spec) })
+  }
+  const specs = specsOf(info, options)
+  const endpoints = [...specs]
+    .filter(([key]) => key !== '')
+    .map(([key, spec]) => [key, endpointFor(key, spec)] as const)
+  const all = specs.get('') as EndpointSpec
   return {
-    ...all,
-    endpoints: Object.fromEntries(upstreams.map((upstream) => [upstream.name, defineServer(endpoint(upstream))])),
+    ...endpointFor('', all),
+    endpoints: Object.fromEntries(endpoints.filter(([key]) => names.has(key))),
+    profiles: Object.fromEntries(endpoints.filter(([key]) => !names.has(key))),
     signIns: signInsOf(() => runtime?.upstreams),
-    states: () => [...(runtime?.upstreams.values() ?? [])].map(stateOf),
+    states: () => [...(runtime?.upstreams.values() ?? [])].map((one) => stateOf(one, problemsOf(one, profiles))),
+    upstreamTools: () => toolsOf([...(runtime?.upstreams.values() ?? [])]),
+    explain: (question, host) => explainCall({ specs, profiles, running: runtime?.upstreams }, question, host),
     async restart(name) {
       const one = runtime?.upstreams.get(name)
       if (!one) throw new TypeError(`There is no running upstream "${name}"`)
@@ -144,19 +147,40 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** The upstreams as one server sees them. */
-interface Contexts {
-  of(upstream: string): OneContext
-  close(): void
+/** Returns what each endpoint serves: `''` is the one for all, and upstreams and profiles have their names. */
+function specsOf(
+  info: Omit<GatewayOptions, 'upstreams' | 'profiles' | 'instructions' | 'startMs'>,
+  { upstreams, profiles = {}, instructions }: GatewayOptions,
+): ReadonlyMap<string, EndpointSpec> {
+  const base: ServerDefinition = { ...info, ...(instructions !== undefined && { instructions }) }
+  return new Map<string, EndpointSpec>([
+    ['', { base, upstreams, profiles, hasOwnNames: false }],
+    ...upstreams.map(
+      (upstream) =>
+        [
+          upstream.name,
+          { base: { ...info, name: upstream.name }, upstreams: [upstream], profiles, hasOwnNames: true },
+        ] as const,
+    ),
+    ...Object.entries(profiles).map(([profile, { tools }]) => {
+      const served = upstreams.filter(({ name }) => Object.hasOwn(tools, name))
+      const spec = { base: { ...base, name: profile }, upstreams: served, profiles, profile }
+      return [profile, { ...spec, hasOwnNames: served.length === 1 }] as const
+    }),
+  ])
 }
-interface OneContext {
-  readonly one: RunningUpstream
-  readonly context: TargetContext
-  readonly watches: Watches
+
+/** Changes with the tools of the upstreams, which decide what views show. */
+const versionOf = (upstreams: readonly Upstream[], contexts: Contexts): string =>
+  digest(upstreams.map(({ name }) => contexts.of(name).one.definitions?.tools ?? null) as unknown as Json)
+
+/** The upstreams as one server sees them, with what it must close. */
+interface OwnedContexts extends Contexts {
+  close(): void
 }
 
 /** Makes the relays of one server. The sealed state of its rounds opens for this endpoint alone. */
-function contextsOf(runtime: Runtime, services: Services, endpoint: string): Contexts {
+function contextsOf(runtime: Runtime, services: Services, endpoint: string): OwnedContexts {
   const { secrets, name, clock, logger } = services
   const seal: Seal = createSeal(secrets, `relay ${name} ${endpoint}`, clock)
   const relays = new Map(
@@ -198,119 +222,6 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
 
 /** The one revision that has completion without a capability for it. */
 const oldest = '2024-11-05'
-
-/** Compiles the endpoint for all. Upstreams whose definitions are unknown are named in the instructions. */
-function compileAll(
-  base: ServerDefinition,
-  upstreams: readonly Upstream[],
-  contexts: Contexts,
-  previous: Owners,
-): { readonly definition: ServerDefinition; readonly owners: Owners } {
-  const claimants = upstreams.flatMap((upstream) => {
-    const { definitions } = contexts.of(upstream.name).one
-    return definitions ? [{ upstream, definitions }] : []
-  })
-  const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
-  if (claimants.length === 0)
-    return {
-      definition: withSignIn(
-        { ...base, ...unknownLists(upstreams.map(({ name }) => name)) },
-        upstreams.map(({ name }) => contexts.of(name).one),
-      ),
-      owners: previous,
-    }
-  const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
-  const links = createLinks(table.ownerOfUri)
-  const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
-  const urisOf = (name: string): UriNames => namesOf.get(name) ?? sameUris
-  const contextOf = (name: string): TargetContext => ({
-    ...contexts.of(name).context,
-    uris: urisOf(name),
-    outgoing: (answer) => links.outgoing(name, answer),
-  })
-  const targets = claimants.map(({ upstream, definitions }) => {
-    const { name } = upstream
-    const listed = targetsOf(upstream, definitions, contextOf(name), table.namingOf(name))
-    const made = withSignInTool(listed, contexts.of(name).one, `${name}_sign_in`)
-    contexts.of(name).one.leftOut.set('', made.leftOut)
-    const keepsNames = upstream.prefix === ''
-    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => keepsNames && table.ownerOfUri(uri) === name))
-    return { ...made, tools }
-  })
-  const texts = [
-    base.instructions,
-    ...claimants.map(({ upstream, definitions }) =>
-      definitions.instructions === undefined ? undefined : `# ${upstream.name}\n\n${definitions.instructions}`,
-    ),
-    ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
-  ].filter((text) => text !== undefined)
-  const waiting = missing.flatMap(({ name }) => contexts.of(name).one.auth?.tool?.(`${name}_sign_in`) ?? [])
-  const resources = targets.flatMap((made) => [...made.resources, ...made.templates])
-  const skills = upstreamSkills(
-    claimants.map(({ upstream: { name }, definitions }) => ({
-      ...{ definitions, context: contextOf(name), uris: urisOf(name) },
-      lists: (uri) => typeof table.namingOf(name)('skill', uri) === 'string',
-      // A skill that no list has is found by the prefix of its upstream.
-      owns: (uri) => {
-        const owner = table.ownerOfUri(uri)
-        return owner === undefined ? urisOf(name).original(uri) !== uri : owner === name
-      },
-    })),
-  )
-  return {
-    owners: table.owners,
-    definition: {
-      ...base,
-      ...(texts.length > 0 && { instructions: texts.join('\n\n') }),
-      tools: [...targets.flatMap((made) => made.tools), ...waiting],
-      prompts: targets.flatMap((made) => made.prompts),
-      resources,
-      ...(skills && { skills }),
-      resourceAt(uri) {
-        const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
-        if (owner === undefined) return undefined
-        const context = contextOf(owner)
-        return context.isQuarantinedUri(context.uris.original(uri)) ? undefined : linkedTarget(uri, context)
-      },
-      watch(uri, call, isWanted) {
-        const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
-        return owner === undefined
-          ? () => {}
-          : contexts.of(owner).watches.watch(urisOf(owner).original(uri), call, isWanted, uri)
-      },
-    },
-  }
-}
-
-/** Adds the tool by which callers sign in. A tool of the upstream with the same name keeps the name. */
-function withSignInTool(targets: UpstreamTargets, { auth }: RunningUpstream, name: string): UpstreamTargets {
-  const own = targets.tools.some((each) => each.name === name) ? undefined : auth?.tool?.(name)
-  return own ? { ...targets, tools: [...targets.tools, own] } : targets
-}
-
-/** While definitions wait for the first sign-in, the tool for it is listed alone. */
-function withSignIn(base: ServerDefinition, all: readonly RunningUpstream[], name?: string): ServerDefinition {
-  const tools = all.flatMap(({ auth, upstream }) => auth?.tool?.(name ?? `${upstream.name}_sign_in`) ?? [])
-  if (tools.length === 0) return base
-  const { unavailable: _, ...known } = base
-  return {
-    ...known,
-    tools,
-    instructions: `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim(),
-  }
-}
-
-/** Before definitions are known, every capability is declared and every list is refused: it must not look empty. */
-const unknownLists = (names: readonly string[]): Partial<ServerDefinition> => ({
-  tools: [],
-  prompts: [],
-  resources: [],
-  unavailable: new RpcError(
-    'upstreamUnavailable',
-    `${names.join(', ')}: not reached yet, so the lists are unknown. Try again later`,
-    { data: { mayHaveRun: false, retryAfterMs: 5000 } },
-  ),
-})
 
 /** Refuses to serve strangers with connections that would mix them up. */
 function assertScopes(

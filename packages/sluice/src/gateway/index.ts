@@ -11,6 +11,16 @@ export type {
   UpstreamSignIn,
 } from './auth/types.ts'
 export type { ConnectionLease, Connections, Scope, ScopeKey, UpstreamConnection } from './connections.ts'
+export type {
+  AppliedRule,
+  ApprovalSubject,
+  CallExplanation,
+  CallQuestion,
+  CallRefusal,
+  ExplainedCaller,
+  HostPolicies,
+  UpstreamTool,
+} from './explain.ts'
 export type { FromSdkOptions, SdkServer } from './from-sdk.ts'
 export { fromSdk } from './from-sdk.ts'
 export { gateway } from './gateway.ts'
@@ -29,6 +39,7 @@ export type {
   Gateway,
   GatewayOptions,
   LeftOut,
+  Profile,
   Trust,
   Upstream,
   UpstreamContext,

@@ -67,11 +67,13 @@ export function createRuntime(
   startMs: number,
   services: Services,
   changed: (upstream: string) => void,
+  problemsOf: (one: RunningUpstream) => readonly string[],
 ): Runtime {
   const { clock, logger, audit } = services
   const owners = createStoredOwners(prefixed(services.store, ['gateway', name]), logger)
   const served = createServedDefinitions(name, services, (upstream) => running.get(upstream), changed)
   let starting: Promise<void> | undefined
+  let isStarted = false
   const running: ReadonlyMap<string, RunningUpstream> = new Map(
     upstreams.map((upstream) => [upstream.name, start(upstream)]),
   )
@@ -110,7 +112,14 @@ export function createRuntime(
         return lister && callerKey(lister)
       },
       keepsConnection: upstream.isProcess !== true,
-      found: async (definitions) => served.found(running.get(upstream.name), definitions),
+      async found(definitions) {
+        const one = running.get(upstream.name)
+        const before = one?.definitions
+        await served.found(one, definitions)
+        if (!one || !isStarted || one.definitions === before) return
+        for (const message of problemsOf(one))
+          logger.warn({ event: 'ruleWithoutEffect', upstream: upstream.name, message })
+      },
     })
     const quarantine = createQuarantine(served.pinsOf(upstream), fixedArgumentsOf(upstream.rules))
     const check = createConnectionCheck({
@@ -174,6 +183,8 @@ export function createRuntime(
     })
     await Promise.race([Promise.all(listings), waited])
     cancelTimer()
+    await assertNames(all, problemsOf)
+    isStarted = true
     served.announceAll()
   }
 
@@ -198,17 +209,40 @@ export function createRuntime(
 
 const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
 
+/**
+ * Refuses rules that name what an upstream does not have, because a mistyped name would leave open what the operator
+ * wanted to close. Stored definitions may be old, so such an upstream is listed again first.
+ */
+async function assertNames(
+  all: readonly RunningUpstream[],
+  problemsOf: (one: RunningUpstream) => readonly string[],
+): Promise<void> {
+  const doubtful = all.filter((one) => one.origin === 'stored' && problemsOf(one).length > 0)
+  await Promise.all(
+    doubtful.map(({ discovery }) =>
+      discovery.refresh().catch(() => {
+        // Logged by the discovery. The stored definitions decide.
+      }),
+    ),
+  )
+  const problems = all.flatMap(problemsOf)
+  if (problems.length > 0) throw new TypeError(problems.join('\n'))
+}
+
 /** Returns what an operator sees of an upstream. */
-export function stateOf({
-  upstream,
-  definitions,
-  origin,
-  discovery,
-  connections,
-  quarantine: { quarantined },
-  check: { differing },
-  leftOut,
-}: RunningUpstream): UpstreamState {
+export function stateOf(
+  {
+    upstream,
+    definitions,
+    origin,
+    discovery,
+    connections,
+    quarantine: { quarantined },
+    check: { differing },
+    leftOut,
+  }: RunningUpstream,
+  ruleProblems: readonly string[],
+): UpstreamState {
   const { lastError } = discovery
   return {
     name: upstream.name,
@@ -221,6 +255,7 @@ export function stateOf({
     ...(lastError !== undefined && { lastError }),
     quarantined: quarantined.filter(({ rejected }) => !rejected).length,
     leftOut: [...leftOutOf(quarantined, upstream.name), ...[...leftOut.values()].flat()],
+    ruleProblems,
     connections: connections.states().map((each) => {
       const differs = differing.get(each.key)
       return differs === undefined ? each : { ...each, differs }

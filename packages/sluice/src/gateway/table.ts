@@ -19,6 +19,8 @@ export type Owners = ReadonlyMap<string, string>
 export interface Claimant {
   readonly upstream: Upstream
   readonly definitions: UpstreamDefinitions
+  /** The names of its tools, as rules give them. */
+  readonly toolNames: readonly string[]
 }
 
 export interface NameTable {
@@ -82,11 +84,7 @@ export function createTable(
     }
   }
   const always: ClaimCheck = () => undefined
-  claim(
-    'tool',
-    ({ upstream, definitions }) => textsOf(definitions.tools, 'name').map((own) => prefixed(upstream, own)),
-    always,
-  )
+  claim('tool', ({ upstream, toolNames }) => toolNames.map((name) => prefixed(upstream, name)), always)
   claim(
     'prompt',
     ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),

@@ -9,8 +9,9 @@ import { definitionHash } from '../core/definition-hash.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Effect, Ready } from '../core/target.ts'
+import type { Effect, PresetArguments, Ready } from '../core/target.ts'
 import { parseTemplate } from '../core/uri-template.ts'
+import { assertSendable } from '../protocol/assert-sendable.ts'
 import type { Completers, Completion } from '../protocol/completion.ts'
 import { completion } from '../protocol/completion.ts'
 import { policyOf } from '../protocol/policy.ts'
@@ -22,6 +23,7 @@ import type { Tool, ToolEntry } from '../protocol/tools.ts'
 import type { CalledDefinition } from './connection-check.ts'
 import { cleanIcons, withCleanMeta } from './hygiene.ts'
 import { idOf } from './pinned.ts'
+import { presetArguments } from './preset-arguments.ts'
 import type { Relay } from './relay.ts'
 import { assertResult } from './relay.ts'
 import type { ToolSettings } from './rules.ts'
@@ -56,6 +58,12 @@ const sent = (context: TargetContext, answer: Result, member: string): Answer =>
   return context.outgoing ? context.outgoing(checked) : checked
 }
 
+/** Refuses an answer that is larger than the server lets a definition return. */
+function measured(answer: Result, call: Call): Result {
+  assertSendable(answer, call, false)
+  return answer
+}
+
 /** A question of the upstream is the answer of this round. */
 const isQuestion = (answer: Result): boolean => answer.resultType === 'input_required'
 
@@ -76,32 +84,41 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
   const { inputSchema, execution } = entry
   if (!isObject(inputSchema) || inputSchema['type'] !== 'object')
     throw new TypeError('its input schema is not an object schema')
-  const headers = headerParams(inputSchema, 'its input schema')
+  const { schema, preset } = presetArguments(name, inputSchema, settings)
+  const headers = headerParams(schema, 'its input schema')
   const asTask = isObject(execution) && execution['taskSupport'] === 'required'
   const { execution: _, ...listed } = cleanEntry(entry)
-  const { policy, format, relaysQuestions } = settings
+  const { policy, format, relaysQuestions, describe, maxResultLength = Number.POSITIVE_INFINITY } = settings
   const called = context.pinOf(idOf('tool', String(original)))
-  const finish = (answer: Result): Answer => {
+  const finish = (answer: Result, call: Call): Answer => {
     if (isQuestion(answer)) return answer
-    return sent(context, format ? format(answer, entry['outputSchema'] !== undefined) : answer, 'content')
+    const formatted = format ? format(answer, entry['outputSchema'] !== undefined) : answer
+    assertSendable(formatted, { maxResultLength: Math.min(maxResultLength, call.maxResultLength) }, false)
+    return sent(context, formatted, 'content')
   }
   const target: Tool = {
     kind: 'tool',
     name,
     policy,
     // The members that a client reads were checked above. Further ones are the upstream's own.
-    entry: { ...listed, name } as unknown as ToolEntry,
+    entry: {
+      ...listed,
+      name,
+      ...(describe !== undefined && { description: describe }),
+      inputSchema: schema,
+    } as unknown as ToolEntry,
     ...(called && { pin: called.hash }),
     hintsAreClaims: !trustHints,
     upstream,
     asksWhileRunning: 'possible',
     ...(headers.length > 0 && { headers }),
+    ...(preset && { preset }),
     prepare: (args): Ready => ({
       effect: () => Promise.resolve(effect),
       run: (call) =>
         relay(call, {
           ...{ method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions, called },
-        }).then(finish),
+        }).then((answer) => finish(answer, call)),
     }),
   }
   /** The gateway cannot know what a foreign tool acts on, and the person who decides is told so. */
@@ -109,12 +126,16 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     Upstream: upstream,
     Definition: definitionHash(target).slice(0, 16),
     Effect: 'unknown',
+    ...(preset && { 'Set by the operator': presetNames(preset).join(', ') }),
     ...(relaysQuestions && {
       Questions: 'The upstream may ask during the call. This approval does not cover the answers.',
     }),
   }
   return target
 }
+
+const presetNames = ({ values }: PresetArguments): readonly string[] =>
+  Object.values(values).flatMap((each) => (isObject(each) ? Object.keys(each) : []))
 
 /** Makes the target of a prompt. */
 export function promptTarget(entry: Params, name: string, context: TargetContext): Prompt {
@@ -137,7 +158,7 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
       run: (call) =>
         context
           .relay(call, { method: 'prompts/get', params: { name: original, arguments: args }, called })
-          .then((answer) => (isQuestion(answer) ? answer : sent(context, answer, 'messages'))),
+          .then((answer) => (isQuestion(answer) ? answer : sent(context, measured(answer, call), 'messages'))),
     }),
   }
 }
@@ -173,7 +194,9 @@ function readOf(uri: string, context: TargetContext, called: CalledDefinition | 
       context
         .relay(call, { method: 'resources/read', params: { uri: context.uris.original(uri) }, called })
         .then((answer) =>
-          isQuestion(answer) ? answer : sent(context, { ttlMs: 0, cacheScope: 'private', ...answer }, 'contents'),
+          isQuestion(answer)
+            ? answer
+            : sent(context, { ttlMs: 0, cacheScope: 'private', ...measured(answer, call) }, 'contents'),
         ),
   }
 }

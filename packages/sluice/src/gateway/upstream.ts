@@ -6,6 +6,7 @@ import { httpTransport } from '../client/http/transport.ts'
 import type { Transport } from '../client/transport.ts'
 import type { UpstreamAuth } from './auth/types.ts'
 import type { Scope, ScopeKey } from './connections.ts'
+import { assertRules } from './rule-checks.ts'
 import { createTransportConnections } from './transport-connections.ts'
 import type { Upstream, UpstreamContext, UpstreamSettings } from './types.ts'
 
@@ -91,7 +92,7 @@ export function overTransports(
 
 /** Refuses settings that could not work. The name has no `_`, so that two prefixed names cannot be equal. */
 export function checkSettings<S extends UpstreamSettings>(settings: S): S {
-  const { name, scope, prefix } = settings
+  const { name, scope, prefix, rules } = settings
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,31}$/.test(name))
     throw new TypeError(
       `upstream ${JSON.stringify(name)}: a name has 1 to 32 lower-case letters, digits and "-", and begins with a letter or digit`,
@@ -100,6 +101,7 @@ export function checkSettings<S extends UpstreamSettings>(settings: S): S {
     throw new TypeError(`upstream "${name}": "scope" must be one of ${scopes.join(', ')}`)
   if (prefix !== undefined && !/^[A-Za-z0-9.-]{0,32}$/.test(prefix))
     throw new TypeError(`upstream "${name}": "prefix" has at most 32 letters, digits, "-" and "."`)
+  if (rules) assertRules(name, rules)
   return settings
 }
 

@@ -5,6 +5,7 @@ import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import { networkOf } from '../core/peer.ts'
 import type { Bucket, Key } from '../core/store.ts'
+import type { TargetRate } from '../core/target.ts'
 import { visibility } from './authorize.ts'
 import type { TakeToken } from './shared-bucket.ts'
 
@@ -30,9 +31,9 @@ export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: Rate
 
   return (next) =>
     async function rateLimit(call) {
-      const { kind, name } = call.target
+      const { kind, name, policy } = call.target
       const hidden = visibility(call) === 'hidden'
-      const bucket = (!hidden && kind === 'tool' && ofTools.get(name)) || rate
+      const bucket = (!hidden && (policy.rate ?? (kind === 'tool' && ofTools.get(name)))) || rate
       const waitMs = await take(bucketKey(call, hidden), bucket)
       if (waitMs > 0) throw tooManyCalls(hidden ? undefined : name, waitMs)
       return next(call)
@@ -44,8 +45,11 @@ const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key 
   'limit',
   tenant.id,
   ...(caller.credential === anonymous.credential ? ['peer', networkOf(via.peer)] : ['caller', caller.subject]),
-  ...(hidden ? ['unknown'] : [target.kind, target.name]),
+  ...(hidden ? ['unknown'] : target.policy.rate ? rateKey(target.policy.rate) : [target.kind, target.name]),
 ]
+
+/** Callers with the same subject may have different rates, and a bucket has one. */
+const rateKey = ({ name, burst, perSecond }: TargetRate): Key => ['rate', name, `${burst} ${perSecond}`]
 
 function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
   const retryAfterMs = Math.ceil(waitMs)

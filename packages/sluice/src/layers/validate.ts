@@ -18,8 +18,11 @@ export const validateLayer: Layer = (next) => {
       const { target, args, via, revision } = call
       if (target.headers && via.transport === 'http' && revision === modernRevision)
         checkParamHeaders(via, target.headers, args)
-      const prepared = target.prepare(args)
-      return prepared instanceof Promise ? prepared.then((settled) => proceed(call, settled)) : proceed(call, prepared)
+      const complete = target.preset ? { ...call, args: target.preset.addTo(args) } : call
+      const prepared = target.prepare(complete.args)
+      return prepared instanceof Promise
+        ? prepared.then((settled) => proceed(complete, settled))
+        : proceed(complete, prepared)
     } catch (thrown) {
       return Promise.reject(thrown)
     }

@@ -13,7 +13,7 @@ const maxDepth = 500
  * Throws if JSON cannot represent the value, or if it is larger than the call may answer. Bytes are allowed in content
  * only.
  */
-export function assertSendable(root: unknown, { maxResultLength }: Call, bytes = true): void {
+export function assertSendable(root: unknown, { maxResultLength }: Pick<Call, 'maxResultLength'>, bytes = true): void {
   let remaining = maxResultLength
   visit(root, 0)
 

@@ -5,7 +5,7 @@
 
 import type { Call } from '../core/call.ts'
 import type { RpcError } from '../core/error.ts'
-import type { Contribution, MethodRegistry, Services } from '../core/plugin.ts'
+import type { Contribution, MethodRegistry, Services, Slot } from '../core/plugin.ts'
 import type { Icon } from './content.ts'
 import type { Prompt } from './prompts.ts'
 import type { Resource } from './resources.ts'
@@ -33,6 +33,10 @@ export interface ServerDefinition extends ServerInfo {
   readonly skills?: Skills | undefined
   /** How long clients may cache lists. 0 by default. */
   readonly listTtlMs?: number
+  /** Whether callers see different lists, so that no shared cache may keep them. */
+  readonly isPrivate?: boolean
+  /** What single callers see instead of this definition. */
+  readonly views?: DefinitionViews | undefined
   /** Brings definitions that change while the server runs, such as those of upstream servers. */
   readonly source?: DefinitionSource
   /** Refuses all lists while the definitions are unknown, because an empty list would look like an empty server. */
@@ -48,8 +52,23 @@ export interface ServerDefinition extends ServerInfo {
 
 /** Definitions with a life: `createServer` starts it, `ready` waits for it, and `close` ends it. */
 export interface DefinitionSource {
+  /** Slots that must be taken, or the server does not start. */
+  readonly needs?: readonly Exclude<Slot, 'custom'>[]
   /** Does no I/O before `ready` of its contribution. `update` swaps the definition of the running server. */
   start(services: Services, update: (definition: ServerDefinition) => void): Contribution
+}
+
+/** Definitions as single callers see them. They bring their own code, so that other servers do not carry it. */
+export interface DefinitionViews {
+  /** Changes if what any caller sees may have changed, so that clients are notified. */
+  readonly version: string
+  /** Returns a registry that resolves each call in the registry of its caller. `compile` makes the registry of a view. */
+  extendRegistry<R extends ViewedRegistry>(registry: R, compile: (view: ServerDefinition) => R): R
+}
+
+/** As much of a registry as depends on the caller. */
+export interface ViewedRegistry extends MethodRegistry {
+  refusal(call: Call): RpcError
 }
 
 /** Skills that are ready for a server definition. They bring their own code, so that other servers do not carry it. */

@@ -161,7 +161,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       resolve: undefined,
     }
     // Sets the target on this very object, because the outer observers hold it.
-    if (find) call.resolve = () => (call.target = find())
+    if (find) call.resolve = (current) => (call.target = find(current))
     return call
   }
 

@@ -28,6 +28,8 @@ export interface ListOptions {
   readonly ttlMs: number
   /** `_meta` of every result of 2026-07-28. */
   readonly serverMeta: Params
+  /** Whether other callers may see another list, so that no shared cache keeps it. */
+  readonly isPrivate?: boolean
   project(entry: Params, features: Features): Params
 }
 
@@ -45,7 +47,7 @@ export interface List {
  */
 const maxPages = 1000
 
-export function createList({ member, items, pageSize, ttlMs, serverMeta, project }: ListOptions): List {
+export function createList({ member, items, pageSize, ttlMs, serverMeta, isPrivate, project }: ListOptions): List {
   // Clients would take an empty page for an empty list.
   if (!(pageSize >= 1)) throw new TypeError('"pageSize" must be at least 1')
   const varies = items.some((item) => item.scopes.length > 0 && !item.listed)
@@ -79,7 +81,7 @@ export function createList({ member, items, pageSize, ttlMs, serverMeta, project
     const result = { [member]: shown.map(({ entry }) => project(entry, features)), ...more }
     if (features.era === 'legacy') return new Prepared(JSON.stringify(result), shown.length)
     // Also for a tenant that has all tools, because another tenant may get another list.
-    const differs = varies || only !== undefined
+    const differs = isPrivate || varies || only !== undefined
     return new Prepared(JSON.stringify({ ...result, ...modernFields(differs, ttlMs, serverMeta) }), shown.length)
   }
   return {

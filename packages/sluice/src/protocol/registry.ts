@@ -10,7 +10,7 @@ import { invalidParams, missingCapability, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { ExtraMethod } from '../core/plugin.ts'
+import type { ExtraMethod, Resolution } from '../core/plugin.ts'
 import type { Policy, Target } from '../core/target.ts'
 import { toAscii } from '../core/uri-template-match.ts'
 import type { Completion } from './completion.ts'
@@ -32,16 +32,6 @@ import { featuresOf, metaKeys, modernRevision, revisions } from './revisions.ts'
 import { createListen, maxUriLength } from './subscriptions.ts'
 import type { Tool } from './tools.ts'
 
-/** The target of a message, and its raw arguments. */
-export interface Resolution {
-  readonly target: Target
-  readonly args: unknown
-  /**
-   * Finds the target of a URI. Called after authentication, so that anonymous clients cannot make the server compare
-   * URIs.
-   */
-  readonly find?: () => Target
-}
 type Resolve = (params: Params) => Resolution
 type Run = (call: Call) => Answer | Promise<Answer>
 
@@ -80,7 +70,7 @@ export function compileRegistry(
   definition: ServerDefinition,
   { hub, pageSize, errors, methods = [] }: RegistryOptions,
 ): Registry {
-  const { instructions, listTtlMs: ttlMs = 0 } = definition
+  const { instructions, listTtlMs: ttlMs = 0, isPrivate = false } = definition
   const tools: ReadonlyMap<string, Tool> = new Map(definition.tools?.map((tool) => [tool.name, tool]))
   const prompts: ReadonlyMap<string, Prompt> = new Map(definition.prompts?.map((prompt) => [prompt.name, prompt]))
   const fixed = new Map<string, Resource>()
@@ -94,7 +84,7 @@ export function compileRegistry(
     createList({
       member,
       items: [...targets].map(({ name, entry, policy }) => ({ name, entry: { ...entry }, ...policy })),
-      ...{ pageSize, ttlMs, serverMeta, project },
+      ...{ pageSize, ttlMs, serverMeta, project, isPrivate },
     })
   const toolList = list('tools', tools.values(), projectTool)
   const promptList = list('prompts', prompts.values(), projectEntry)
@@ -214,7 +204,7 @@ export function compileRegistry(
     capabilities: capabilities(revisions[modernRevision]),
     ...(instructions !== undefined && { instructions }),
     ttlMs,
-    cacheScope: 'public',
+    cacheScope: isPrivate ? 'private' : 'public',
   }
   const modern = new Map<string, Resolve>([
     ...shared,

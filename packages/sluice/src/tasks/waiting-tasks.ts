@@ -88,7 +88,8 @@ function run(
   const args = waits?.args ?? {}
   const { transport, peer, connection } = call.via
   const { caller, tenant, credential } = call.facts
-  const { headers: _, ...target } = host.registry().resolve('tools/call', { name, arguments: args }, 'modern').target
+  const found = host.registry().resolve('tools/call', { name, arguments: args }, 'modern')
+  const { headers: _, ...target } = found.find?.(call) ?? found.target
   const request: Call = {
     ...call,
     method: 'tools/call',

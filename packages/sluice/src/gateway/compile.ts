@@ -1,0 +1,224 @@
+/**
+ * Compiles the endpoints of a gateway from the known definitions: of one upstream with its own names, of several with
+ * prefixed names, and of profiles. For a group of callers too, if rules or profiles tell callers apart.
+ */
+
+import { RpcError } from '../core/error.ts'
+import type { ServerDefinition } from '../protocol/definition.ts'
+import type { UpstreamTargets } from './endpoint.ts'
+import { endpointOf, settingsOf, targetsOf } from './endpoint.ts'
+import { createLinks, withOwnPage } from './links.ts'
+import type { Profiles } from './profiles.ts'
+import { filterOf } from './profiles.ts'
+import type { Audience } from './rules.ts'
+import type { RunningUpstream } from './runtime.ts'
+import type { UriNames } from './skill-uris.ts'
+import { sameUris, skillUris } from './skill-uris.ts'
+import type { Claimant, Owners } from './table.ts'
+import { createTable } from './table.ts'
+import type { TargetContext } from './targets.ts'
+import { linkedTarget } from './targets.ts'
+import type { LeftOut, Upstream } from './types.ts'
+import { upstreamSkills } from './upstream-skills.ts'
+import type { Watches } from './watches.ts'
+
+/** The upstreams as one server sees them. */
+export interface Contexts {
+  of(upstream: string): OneContext
+}
+export interface OneContext {
+  readonly one: Pick<RunningUpstream, 'definitions'> & Partial<Pick<RunningUpstream, 'auth'>>
+  readonly context: TargetContext
+  readonly watches: Pick<Watches, 'watch'>
+}
+
+/** What an endpoint serves. */
+export interface EndpointSpec {
+  /** Name, version and the like. */
+  readonly base: ServerDefinition
+  readonly upstreams: readonly Upstream[]
+  /** Whether it has the names of its only upstream. */
+  readonly hasOwnNames: boolean
+  readonly profiles: Profiles
+  /** The profile that it serves. */
+  readonly profile?: string
+}
+
+export interface CompiledEndpoint {
+  readonly definition: ServerDefinition
+  readonly owners: Owners
+  /** Definitions that are not served, by upstream. */
+  readonly leftOut: ReadonlyMap<string, readonly LeftOut[]>
+  /** Where each tool comes from, by its name on the endpoint. */
+  readonly origins: ReadonlyMap<string, ToolOrigin>
+}
+
+/** A tool by its upstream and the upstream's own name. */
+export interface ToolOrigin {
+  readonly upstream: string
+  readonly tool: string
+}
+
+/** Compiles an endpoint. `previous` are the owners of names so far. Without `audience` only rules for everyone apply. */
+export const compileEndpoint = (
+  spec: EndpointSpec,
+  contexts: Contexts,
+  previous: Owners,
+  audience?: Audience,
+): CompiledEndpoint =>
+  spec.hasOwnNames ? compileOne(spec, contexts, previous, audience) : compileAll(spec, contexts, previous, audience)
+
+function compileOne(
+  { base, upstreams, profiles, profile }: EndpointSpec,
+  contexts: Contexts,
+  owners: Owners,
+  audience?: Audience,
+): CompiledEndpoint {
+  const [upstream] = upstreams
+  const { one, context, watches } = contexts.of(upstream?.name ?? '')
+  if (!upstream || !one.definitions)
+    return {
+      definition: withSignIn({ ...base, ...unknownLists(upstreams) }, [[one, 'sign_in']]),
+      owners,
+      leftOut: new Map(),
+      origins: new Map(),
+    }
+  const filter = filterOf(profiles, profile, audience)
+  const listed = targetsOf(upstream, one.definitions, context, { audience, filter })
+  const targets = withSignInTool(listed, one, 'sign_in')
+  return {
+    definition: {
+      ...endpointOf(base, one.definitions, targets, context, filter !== undefined),
+      ...(profile !== undefined && { name: base.name }),
+      watch: watches.watch,
+    },
+    owners,
+    leftOut: new Map([[upstream.name, targets.leftOut]]),
+    origins: originsOf(upstream.name, targets.ownNames),
+  }
+}
+
+const originsOf = (upstream: string, ownNames: ReadonlyMap<string, string>): Map<string, ToolOrigin> =>
+  new Map([...ownNames].map(([name, tool]) => [name, { upstream, tool }]))
+
+/** Upstreams whose definitions are unknown are named in the instructions. */
+function compileAll(
+  { base, upstreams, profiles, profile }: EndpointSpec,
+  contexts: Contexts,
+  previous: Owners,
+  audience?: Audience,
+): CompiledEndpoint {
+  const claimants = upstreams.flatMap((upstream): readonly Claimant[] => {
+    const { definitions } = contexts.of(upstream.name).one
+    if (!definitions) return []
+    const toolNames = definitions.tools.map((entry) => settingsOf(upstream, entry, audience).name)
+    return [{ upstream, definitions, toolNames }]
+  })
+  const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
+  if (claimants.length === 0)
+    return {
+      definition: withSignIn(
+        { ...base, ...unknownLists(upstreams) },
+        upstreams.map(({ name }) => [contexts.of(name).one, signInName(name)]),
+      ),
+      owners: previous,
+      leftOut: new Map(),
+      origins: new Map(),
+    }
+  const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
+  const links = createLinks(table.ownerOfUri)
+  const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
+  const urisOf = (name: string): UriNames => namesOf.get(name) ?? sameUris
+  const contextOf = (name: string): TargetContext => ({
+    ...contexts.of(name).context,
+    uris: urisOf(name),
+    outgoing: (answer) => links.outgoing(name, answer),
+  })
+  const filter = filterOf(profiles, profile, audience)
+  const leftOut = new Map<string, readonly LeftOut[]>()
+  const origins = new Map<string, ToolOrigin>()
+  const targets = claimants.map(({ upstream, definitions }) => {
+    const { name } = upstream
+    const naming = table.namingOf(name)
+    const listed = targetsOf(upstream, definitions, contextOf(name), { naming, audience, filter })
+    const made = withSignInTool(listed, contexts.of(name).one, signInName(name))
+    leftOut.set(name, made.leftOut)
+    for (const [served, origin] of originsOf(name, made.ownNames)) origins.set(served, origin)
+    const keepsNames = upstream.prefix === ''
+    const tools = made.tools.map((tool) => withOwnPage(tool, (uri) => keepsNames && table.ownerOfUri(uri) === name))
+    return { ...made, tools }
+  })
+  const texts = [
+    base.instructions,
+    ...claimants.map(({ upstream, definitions }) =>
+      definitions.instructions === undefined ? undefined : `# ${upstream.name}\n\n${definitions.instructions}`,
+    ),
+    ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
+  ].filter((text) => text !== undefined)
+  const waiting = missing.flatMap(({ name }) => contexts.of(name).one.auth?.tool?.(signInName(name)) ?? [])
+  const skills = upstreamSkills(
+    claimants.map(({ upstream: { name }, definitions }) => ({
+      ...{ definitions, context: contextOf(name), uris: urisOf(name) },
+      lists: (uri) => typeof table.namingOf(name)('skill', uri) === 'string',
+      // A skill that no list has is found by the prefix of its upstream.
+      owns: (uri) => {
+        const owner = table.ownerOfUri(uri)
+        return owner === undefined ? urisOf(name).original(uri) !== uri : owner === name
+      },
+    })),
+  )
+  const definition: ServerDefinition = {
+    ...base,
+    ...(texts.length > 0 && { instructions: texts.join('\n\n') }),
+    tools: [...targets.flatMap((made) => made.tools), ...waiting],
+    prompts: targets.flatMap((made) => made.prompts),
+    resources: targets.flatMap((made) => [...made.resources, ...made.templates]),
+    ...(skills && !filter && { skills }),
+    resourceAt(uri) {
+      const owner = filter ? undefined : (table.ownerOfUri(uri) ?? links.ownerOf(uri))
+      if (owner === undefined) return undefined
+      const context = contextOf(owner)
+      return context.isQuarantinedUri(context.uris.original(uri)) ? undefined : linkedTarget(uri, context)
+    },
+    watch(uri, call, isWanted) {
+      const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)
+      return owner === undefined
+        ? () => {}
+        : contexts.of(owner).watches.watch(urisOf(owner).original(uri), call, isWanted, uri)
+    },
+  }
+  return { definition, owners: table.owners, leftOut, origins }
+}
+
+type Signing = OneContext['one']
+const signInName = (upstream: string): string => `${upstream}_sign_in`
+
+/** Adds the tool by which callers sign in. A tool of the upstream with the same name keeps the name. */
+function withSignInTool(targets: UpstreamTargets, { auth }: Signing, name: string): UpstreamTargets {
+  const own = targets.tools.some((each) => each.name === name) ? undefined : auth?.tool?.(name)
+  return own ? { ...targets, tools: [...targets.tools, own] } : targets
+}
+
+/** While definitions wait for the first sign-in, the tool for it is listed alone. */
+function withSignIn(base: ServerDefinition, all: readonly (readonly [Signing, name: string])[]): ServerDefinition {
+  const tools = all.flatMap(([{ auth }, name]) => auth?.tool?.(name) ?? [])
+  if (tools.length === 0) return base
+  const { unavailable: _, ...known } = base
+  return {
+    ...known,
+    tools,
+    instructions: `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim(),
+  }
+}
+
+/** Before definitions are known, every capability is declared and every list is refused: it must not look empty. */
+export const unknownLists = (upstreams: readonly Upstream[]): Partial<ServerDefinition> => ({
+  tools: [],
+  prompts: [],
+  resources: [],
+  unavailable: new RpcError(
+    'upstreamUnavailable',
+    `${upstreams.map(({ name }) => name).join(', ')}: not reached yet, so the lists are unknown. Try again later`,
+    { data: { mayHaveRun: false, retryAfterMs: 5000 } },
+  ),
+})
