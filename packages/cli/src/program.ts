@@ -21,15 +21,18 @@ import {
   connect,
   consoleLink,
   doctor,
+  importServers,
   keysCreate,
   keysList,
   keysRevoke,
   peopleAdd,
   peopleList,
   peopleRemove,
+  protect,
   serve,
   start,
   tenants,
+  unprotect,
   upstreamsList,
   upstreamsLogs,
   upstreamsRestart,
@@ -96,7 +99,8 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .addOption(data)
     .addOption(config)
     .option('--console-port <port>', 'the port of the console')
-    .option('--no-demo', 'do not create the demo keys alice and bob')
+    .option('--demo', 'create the demo keys alice and bob (default: at a terminal, without a configuration)')
+    .option('--no-demo', 'do not create the demo keys')
     .addOption(json)
     .action(serves((options) => start(context, options)))
 
@@ -154,6 +158,46 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     .addOption(data)
     .addOption(config)
     .action(serves((target: string, options) => connect(context, target, options)))
+
+  const yes = new Option('-y, --yes', 'do it without a question, for scripts')
+  const target = new Option(
+    '-c, --config <file>',
+    'the configuration to write (default: the one in this folder, or ~/.sluice/sluice.config.yaml)',
+  )
+  const importing = (command: Command): Command =>
+    command
+      .option('--trust-hints', 'believe the hints of their tools: those that only read need no approval')
+      .option('--overwrite', 'replace servers of the configuration that have the same name and differ')
+      .addOption(target)
+      .addOption(yes)
+  importing(
+    sub(
+      program,
+      'import [files...]',
+      'take the servers of MCP clients into the configuration; secrets move to private files',
+      'sluice import',
+      'sluice import .vscode/mcp.json --config sluice.config.yaml',
+    ),
+  ).action(runs((files: string[], options) => importServers(context, files, options)))
+  importing(
+    sub(
+      program,
+      'protect <client> [file]',
+      'let the servers of an MCP client go through Sluice, and keep a backup of its file',
+      'sluice protect claude-desktop',
+      'sluice protect claude-code --trust-hints',
+      'sluice protect cursor .cursor/mcp.json',
+    ),
+  ).action(runs((client: string, file: string | undefined, options) => protect(context, client, file, options)))
+  sub(
+    program,
+    'unprotect <client> [file]',
+    'put the file of an MCP client back as it was before protect',
+    'sluice unprotect claude-desktop',
+  )
+    .addOption(target)
+    .addOption(yes)
+    .action(runs((client: string, file: string | undefined, options) => unprotect(context, client, file, options)))
 
   const upstreams = sub(
     program,

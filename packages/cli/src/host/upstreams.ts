@@ -75,7 +75,9 @@ function toUpstream(
     ...{ name, rules: rules.map(toRule) },
     ...omitUndefined({ scope, trustHints, prefix, roots, discoverMs: startMs }),
   }
-  const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
+  const { command, cwd, user, headers = {}, allowHosts } = settings
+  const at = `servers.${name}`
+  const { url } = settings.url === undefined ? {} : resolveReferences({ url: settings.url }, at, env)
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
     const sent = resolveReferences(headers, `servers.${name}.headers`, env)
@@ -86,7 +88,8 @@ function toUpstream(
     ...common,
     command: command ?? '',
     env: variables,
-    ...omitUndefined({ args, cwd, user, idleMs, startMs }),
+    args: Object.values(resolveReferences(Object.fromEntries(Object.entries(settings.args ?? [])), `${at}.args`, env)),
+    ...omitUndefined({ cwd, user, idleMs, startMs }),
   })
 }
 
