@@ -17,7 +17,8 @@ export interface TargetConfig {
   readonly file: string
   /** `undefined` if the file does not exist yet. */
   readonly text: string | undefined
-  readonly servers: NonNullable<Config['servers']>
+  /** `undefined` if it names none, so that the five built-in servers run. */
+  readonly servers: Config['servers']
   /** The data folder. */
   readonly data: string
   /** The words that a command of Sluice needs to find the configuration and the data from any folder. */
@@ -44,7 +45,7 @@ export async function targetConfig({ cwd, env }: CommandContext, named: string |
     const data = resolve(cwd, config.data)
     const tree = await readConfig(file)
     const isNamed = typeof tree['data'] === 'string' && isAbsolute(tree['data']) && resolve(tree['data']) === data
-    const servers = config.servers ?? {}
+    const { servers } = config
     const text = readFileSync(file, 'utf8')
     return { file, text, servers, data, settings: {}, arguments: argumentsFor(file, isNamed ? undefined : data) }
   }
@@ -71,6 +72,13 @@ const argumentsFor = (file: string, data: string | undefined): readonly string[]
   ...(data === undefined ? [] : ['--data', data]),
 ]
 
+/** Returns the servers that do not say whether their hints are believed. */
+export const untrusted = ({ servers }: TargetConfig, planned: readonly PlannedServer[]): readonly string[] => [
+  ...new Set(
+    planned.filter(({ name, exists }) => !exists || servers?.[name]?.trustHints === undefined).map(({ name }) => name),
+  ),
+]
+
 /** Returns the text of the configuration with the servers. */
 export async function withServers(
   target: TargetConfig,
@@ -79,17 +87,18 @@ export async function withServers(
 ): Promise<string> {
   const added = planned.filter(({ exists }) => !exists)
   const changes: { readonly at: readonly string[]; readonly value: unknown }[] = []
-  // Without "servers" the five built-in servers run, and naming others would turn them off.
-  if (target.text !== undefined && Object.keys(target.servers).length === 0)
+  // Naming other servers would turn the five built-in ones off.
+  if (target.servers === undefined)
     for (const name of builtInNames)
       if (!added.some((each) => each.name === name)) changes.push({ at: ['servers', name], value: {} })
   for (const { name, server } of added) {
-    const rules = target.servers[name]?.rules ?? [{ approval: 'always' }]
-    changes.push({ at: ['servers', name], value: { ...server, ...(trustHints && { trustHints }), rules } })
+    const rules = target.servers?.[name]?.rules ?? [{ approval: 'always' }]
+    changes.push({ at: ['servers', name], value: { ...server, rules } })
   }
-  const reading = added.map(({ name }) => name)
+  const reading = trustHints ? untrusted(target, planned) : []
+  for (const name of reading) changes.push({ at: ['servers', name, 'trustHints'], value: true })
   const rule = { server: reading, annotations: { readOnlyHint: true }, approval: 'never' }
-  const addedRule = trustHints && reading.length > 0 ? rule : undefined
+  const addedRule = reading.length > 0 ? rule : undefined
   if (extname(target.file) === '.json') return withJson(target, changes, addedRule)
   return withYaml(target, changes, addedRule)
 }
@@ -109,6 +118,12 @@ async function withYaml(
   }
   for (const [name, value] of Object.entries(settings)) document.set(name, value)
   for (const { at, value } of changes) document.setIn(at, document.createNode(value))
+  YAML.visit(document, {
+    Pair(_, { key, value }) {
+      // Arguments are read as one line.
+      if (text === undefined && YAML.isScalar(key) && key.value === 'args' && YAML.isSeq(value)) value.flow = true
+    },
+  })
   if (rule) {
     const rules = document.getIn(['approvals', 'rules'])
     if (YAML.isSeq(rules)) rules.add(document.createNode(rule))

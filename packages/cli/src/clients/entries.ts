@@ -47,6 +47,14 @@ export function isSluiceEntry(value: unknown): boolean {
   )
 }
 
+/** Returns the name after `connect` in an entry that starts Sluice. */
+export function connectedName(value: unknown): string | undefined {
+  const { args } = isTree(value) ? startOf(value) : {}
+  const words: readonly unknown[] = Array.isArray(args) && isSluiceEntry(value) ? args : []
+  const name = words[words.indexOf('connect') + 1]
+  return words.includes('connect') && typeof name === 'string' ? name : undefined
+}
+
 /** The command of a checkout, which is not installed from npm. */
 const isMain = (word: string): boolean => /[\\/]cli[\\/](dist|src)[\\/]main\.[jt]s$/.test(word)
 

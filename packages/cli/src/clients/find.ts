@@ -24,7 +24,7 @@ export function clientNamed(id: string): McpClient {
   }
   if (found.format === 'json') return found
   throw new CommandError(
-    `${found.name} keeps its servers in TOML, which Sluice does not edit. Add them to the configuration of Sluice, and then to ${found.name} with: ${found.open} <name> -- sluice connect <name>`,
+    `${found.name} keeps its servers in TOML, which Sluice does not edit. Add them to the configuration of Sluice, and then to ${found.name} with: codex mcp add <name> -- sluice connect <name>`,
     exitCodes.usage,
   )
 }

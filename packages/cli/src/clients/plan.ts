@@ -1,5 +1,6 @@
 /** Decides what becomes of each entry of clients' files: a server of the configuration, under a free name, or nothing. */
 
+import { readPrivateFile } from 'sluice/node'
 import type { ServerSettings } from '../config/schema.ts'
 import type { ImportedServer } from './entries.ts'
 import type { ClientEntry, ClientFile } from './file.ts'
@@ -33,6 +34,8 @@ export interface PlanOptions {
   readonly existing: Servers
   /** The folder for secrets. */
   readonly secrets: string
+  /** Returns the name under which an entry is protected already. */
+  nameOf?(entry: ClientEntry): string | undefined
   /** Replaces a server of the configuration that has the same name and differs. */
   readonly overwrite: boolean
 }
@@ -43,7 +46,6 @@ export function planImport(files: readonly ClientFile[], options: PlanOptions): 
   const taken = new Map<string, ImportedServer>(
     Object.entries(options.existing).map(([name, settings]) => [name, toImported(settings)]),
   )
-  const before = new Set(taken.keys())
   for (const file of files)
     for (const entry of entriesIn(file)) {
       const content = entry.isSluice
@@ -53,32 +55,56 @@ export function planImport(files: readonly ClientFile[], options: PlanOptions): 
         left.push({ file, entry, reason: content.reason })
         continue
       }
-      const named = nameServer(content.server, entry, file, taken, before, options)
+      const known = options.nameOf?.(entry)
+      const server = known === undefined ? undefined : taken.get(known)
+      // The configuration decides about a server that is protected already. A changed token there must survive.
+      if (known !== undefined && server) {
+        servers.push({ file, entry, name: known, server, secrets: [], exists: true })
+        continue
+      }
+      const moved = servers.flatMap((each) => each.secrets)
+      const named = nameServer(content.server, entry, file, { taken, moved, options })
       taken.set(named.name, named.server)
       servers.push({ file, entry, ...named })
     }
   return { servers, left }
 }
 
-/** Takes the first name that is free, or that has the same server. */
+interface Names {
+  readonly taken: ReadonlyMap<string, ImportedServer>
+  /** The secrets of the servers before. */
+  readonly moved: readonly MovedSecret[]
+  readonly options: PlanOptions
+}
+
+/** Takes the name of the same server, or the first name that is free. */
 function nameServer(
   server: ImportedServer,
   { name, project }: ClientEntry,
   { client }: ClientFile,
-  taken: ReadonlyMap<string, ImportedServer>,
-  before: ReadonlySet<string>,
-  { secrets: folder, overwrite }: PlanOptions,
+  { taken, moved, options }: Names,
 ): Pick<PlannedServer, 'name' | 'server' | 'secrets' | 'exists'> {
   const wanted = toServerName(name)
-  const owner = project === undefined ? client.id : (project.split(/[\\/]/).at(-1) ?? client.id)
-  for (let turn = 0; ; turn += 1) {
-    const suffix = turn === 0 ? '' : turn === 1 ? `-${toServerName(owner)}` : `-${turn}`
-    const candidate = `${wanted.slice(0, 32 - suffix.length)}${suffix}`.slice(0, 32)
-    const moved = moveSecrets(server, candidate, folder)
+  const under = (candidate: string): Pick<PlannedServer, 'name' | 'server' | 'secrets' | 'exists'> => {
+    const { server: own, secrets } = moveSecrets(server, candidate, options.secrets)
     const other = taken.get(candidate)
-    const exists = other !== undefined && JSON.stringify(other) === JSON.stringify(inOrder(moved.server))
-    if (other === undefined || exists || (overwrite && turn === 0 && before.has(candidate)))
-      return { name: candidate, server: inOrder(moved.server), secrets: moved.secrets, exists }
+    // Two accounts of one service differ in the secret alone.
+    const hasSecret = ({ file, value }: MovedSecret): boolean =>
+      (moved.find((each) => each.file === file)?.value ?? readPrivateFile(file) ?? value) === value
+    const exists = JSON.stringify(other) === JSON.stringify(inOrder(own)) && secrets.every(hasSecret)
+    return { name: candidate, server: inOrder(own), secrets, exists }
+  }
+  const same = [...taken.keys()]
+    .filter((each) => each === wanted || each.startsWith(`${wanted}-`))
+    .map(under)
+    .find(({ exists }) => exists)
+  if (same) return same
+  if (options.overwrite && Object.hasOwn(options.existing, wanted)) return under(wanted)
+  const owner = toServerName(project === undefined ? client.id : (project.split(/[\\/]/).at(-1) ?? client.id))
+  for (let turn = 0; ; turn += 1) {
+    const suffix = turn === 0 ? '' : turn === 1 ? `-${owner}` : `-${turn}`
+    const candidate = `${wanted.slice(0, Math.max(32 - suffix.length, 1))}${suffix}`.slice(0, 32)
+    if (!taken.has(candidate)) return under(candidate)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Moves secrets that are written in a client's file to files of their own, which the configuration names. */
 
 import { join } from 'node:path'
+import { readPrivateFile } from 'sluice/node'
 import type { ImportedServer } from './entries.ts'
 
 /** A secret, and the file that it moves to. */
@@ -22,6 +23,9 @@ const hasReference = (text: string): boolean => /\$\{(env|file):[^}]+\}/.test(te
 /** Whether a text under this name is a secret that must not stay in a configuration. */
 export const isSecret = (name: string, text: string): boolean =>
   text !== '' && !hasReference(text) && (credentialName.test(name) || credentialValue.test(text))
+
+/** Whether the secret is not in its file yet. */
+export const isUnmoved = ({ file, value }: MovedSecret): boolean => readPrivateFile(file) !== value
 
 /** Returns the server with references in place of its secrets, and the secrets. `name` is that of the server. */
 export function moveSecrets(

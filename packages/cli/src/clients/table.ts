@@ -121,7 +121,7 @@ export const clients: readonly McpClient[] = [
     ...{ id: 'gemini', name: 'Gemini CLI', sample: 'gemini-settings.json', urlMember: 'httpUrl', bareVariables: true },
     projectFile: '.gemini/settings.json',
     userFile: ({ home }) => join(home, '.gemini/settings.json'),
-    open: 'gemini mcp add --scope user',
+    open: '~/.gemini/settings.json',
     reload: 'Start Gemini CLI again; /mcp shows its servers.',
   },
   {
@@ -129,7 +129,7 @@ export const clients: readonly McpClient[] = [
     ...{ id: 'codex', name: 'Codex', sample: 'codex-config.toml', format: 'toml', section: ['mcp_servers'] },
     ...{ credential: 'connect', projectFile: '.codex/config.toml' },
     userFile: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
-    open: 'codex mcp add',
+    open: '~/.codex/config.toml',
     reload: 'Start Codex again; codex mcp list shows its servers.',
   },
 ]

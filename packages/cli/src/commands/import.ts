@@ -1,12 +1,13 @@
 /** `sluice import`: takes the servers of MCP clients into the configuration. The files of the clients are not changed. */
 
 import { join } from 'node:path'
-import { makePrivateFolder, readPrivateFile, replacePrivateFile } from 'sluice/node'
+import { makePrivateFolder, replacePrivateFile } from 'sluice/node'
 import type { TargetConfig } from '../clients/config-file.ts'
-import { targetConfig, withServers } from '../clients/config-file.ts'
+import { targetConfig, untrusted, withServers } from '../clients/config-file.ts'
 import { findFiles } from '../clients/find.ts'
 import type { PlannedServer } from '../clients/plan.ts'
 import { planImport } from '../clients/plan.ts'
+import { isUnmoved } from '../clients/secrets.ts'
 import { clients, machineOf } from '../clients/table.ts'
 import { replaceFile } from '../clients/write.ts'
 import { dataFolder } from '../host/store.ts'
@@ -36,7 +37,7 @@ export async function importServers(
   const target = await targetConfig(context, options.config)
   const plan = planImport(files, planOptions(target, machine, options))
   showPlan(context, plan, options.trustHints === true)
-  if (!hasChanges(plan.servers)) {
+  if (!hasChanges(target, plan.servers, options)) {
     terminal.out(`Nothing to import: ${target.file} has all that can be imported.`)
     return exitCodes.ok
   }
@@ -50,13 +51,18 @@ export async function importServers(
 }
 
 export const planOptions = (target: TargetConfig, machine: ReturnType<typeof machineOf>, options: ImportOptions) => ({
-  ...{ machine, existing: target.servers, secrets: join(target.data, 'secrets') },
+  ...{ machine, existing: target.servers ?? {}, secrets: join(target.data, 'secrets') },
   overwrite: options.overwrite === true,
 })
 
-/** Whether a server is new, or a secret differs from the one in its file. */
-export const hasChanges = (servers: readonly PlannedServer[]): boolean =>
-  servers.some(({ exists, secrets }) => !exists || secrets.some(({ file, value }) => readPrivateFile(file) !== value))
+/** Whether a server is new, a secret differs from the one in its file, or hints are to be believed from now on. */
+export const hasChanges = (
+  target: TargetConfig,
+  servers: readonly PlannedServer[],
+  { trustHints = false }: ImportOptions,
+): boolean =>
+  (trustHints && untrusted(target, servers).length > 0) ||
+  servers.some(({ exists, secrets }) => !exists || secrets.some(isUnmoved))
 
 /** Writes the secrets first, because a configuration that names a missing file does not start. */
 export function writeServers(target: TargetConfig, servers: readonly PlannedServer[], text: string): void {

@@ -2,7 +2,7 @@
 
 import { backupOf, hashOf, keepBackup, readRecord, recordsOf, removeRecord } from '../clients/backup.ts'
 import { targetConfig, withServers } from '../clients/config-file.ts'
-import { toProtectedEntry } from '../clients/entries.ts'
+import { connectedName, toProtectedEntry } from '../clients/entries.ts'
 import type { ClientFile } from '../clients/file.ts'
 import { entriesIn, readClientFile, withOriginals, withValues } from '../clients/file.ts'
 import { clientNamed, fileOf } from '../clients/find.ts'
@@ -29,7 +29,11 @@ export async function protect(
   const file = fileOf(client, named, cwd, machine)
   const target = await targetConfig(context, options.config)
   const before: ClientFile = { ...file, text: unprotectedText(target.data, file) }
-  const plan = planImport([before], planOptions(target, machine, options))
+  const names = new Map(entriesIn(file).map(({ at, value }) => [at.join('\0'), connectedName(value)]))
+  const plan = planImport([before], {
+    ...planOptions(target, machine, options),
+    nameOf: ({ at }) => names.get(at.join('\0')),
+  })
   const changes = plan.servers.map((planned) => ({
     planned,
     at: planned.entry.at,
@@ -45,7 +49,7 @@ export async function protect(
     terminal.out(`${client.name} has no server to protect in ${file.path}.`)
     return exitCodes.ok
   }
-  if (after === file.text && !hasChanges(plan.servers)) {
+  if (after === file.text && !hasChanges(target, plan.servers, options)) {
     terminal.out(`${client.name} is protected already: ${plural(plan.servers.length, 'server')} in ${file.path}.`)
     return exitCodes.ok
   }

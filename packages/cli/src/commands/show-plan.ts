@@ -2,6 +2,7 @@
 
 import type { ImportedServer } from '../clients/entries.ts'
 import type { Plan, PlannedServer } from '../clients/plan.ts'
+import { isUnmoved } from '../clients/secrets.ts'
 import { escapeControls, plural, styled, type Terminal } from '../output.ts'
 import { prompt } from './call-context.ts'
 import type { CommandContext } from './context.ts'
@@ -13,7 +14,7 @@ export function showPlan({ terminal }: CommandContext, { servers, left }: Plan, 
     terminal.out(styled(terminal, 'bold', `${client.name}: ${escapeControls(path)}`))
     for (const each of servers.filter(({ file }) => file.path === path)) {
       terminal.out(`  ${escapeControls(each.entry.name)}: ${summaryOf(each)}`)
-      for (const { from, file } of each.secrets) terminal.out(`    ${from} moves to ${file}`)
+      for (const { from, file } of each.secrets.filter(isUnmoved)) terminal.out(`    ${from} moves to ${file}`)
       for (const name of variablesOf(each.server))
         terminal.out(`    reads ${name} from the environment of the program that starts Sluice`)
     }
@@ -44,7 +45,10 @@ export function showChange(terminal: Terminal, { entry, secrets }: PlannedServer
   const hidden = (text: string): string =>
     secrets.reduce((shown, { value }) => shown.replaceAll(JSON.stringify(value).slice(1, -1), '(hidden)'), text)
   const lines = (value: unknown, sign: string): string =>
-    JSON.stringify(value, undefined, 2).replace(/^/gm, `  ${sign} `)
+    JSON.stringify(value, undefined, 2)
+      // Lists of words are read as one line.
+      .replace(/\[\n\s+("[^{}]*?")\n\s+\]/g, (_, list: string) => `[${list.replace(/\n\s+/g, ' ')}]`)
+      .replace(/^/gm, `  ${sign} `)
   terminal.out(`  "${escapeControls(entry.at.join('.'))}":`)
   terminal.out(styled(terminal, 'red', escapeControls(hidden(lines(entry.value, '-')))))
   terminal.out(styled(terminal, 'green', escapeControls(lines(after, '+'))))
