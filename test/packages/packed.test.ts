@@ -197,11 +197,12 @@ describe('the command', () => {
     }
     const { servers, keys } = JSON.parse(printed) as {
       servers: readonly { name: string; url: string }[]
-      keys: { you: string }
+      keys: string
     }
+    const { you } = JSON.parse(readFileSync(keys, 'utf8')) as { you: string }
     expect(servers.map(({ name }) => name)).toEqual(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
     for (const { name, url } of servers) {
-      const { command, args } = installed('sluice', 'call', url, '--token', keys.you, '--json')
+      const { command, args } = installed('sluice', 'call', url, '--token', you, '--json')
       expect(execFileSync(command, args, { env, encoding: 'utf8' }), name).toContain('inputSchema')
     }
   })

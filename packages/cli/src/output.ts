@@ -14,7 +14,12 @@ export class CommandError extends Error {
 }
 
 export interface Terminal {
+  /** Whether the output has colours and is fitted to the width. */
   readonly isTty: boolean
+  /** Whether a person reads the output, also without colours. Keys are printed only then. */
+  readonly isInteractive?: boolean
+  /** The same for the messages on stderr. */
+  readonly isErrTerminal?: boolean
   readonly columns: number
   out(text: string): void
   err(text: string): void
@@ -38,6 +43,8 @@ export function processTerminal(): Terminal {
   stderr.on('error', () => {})
   return {
     isTty: stdout.isTTY === true && !process.env['NO_COLOR'],
+    isInteractive: stdout.isTTY === true,
+    isErrTerminal: stderr.isTTY === true,
     columns: stdout.columns ?? 100,
     out: (text) => {
       watch()

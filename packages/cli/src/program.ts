@@ -20,6 +20,7 @@ import { addConsole } from './program/console.ts'
 import { addDoctor } from './program/doctor.ts'
 import { addKeys } from './program/keys.ts'
 import { addPeople } from './program/people.ts'
+import { addProtect } from './program/protect.ts'
 import { addRules } from './program/rules.ts'
 import { addServe } from './program/serve.ts'
 import { addStart } from './program/start.ts'
@@ -33,6 +34,7 @@ const commands: readonly ((builder: ProgramBuilder) => void)[] = [
   addServe,
   addWrap,
   addConnect,
+  addProtect,
   addUpstreams,
   addRules,
   addCall,

@@ -1,7 +1,7 @@
 /** Runs the command as people do: in a separate process and folder. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +44,22 @@ export const sluice = (
 ): Promise<CommandResult> =>
   ['start', 'serve', 'wrap', 'connect'].includes(args[0] ?? '') ? runInChild(cwd, args, env) : runHere(cwd, args, env)
 
-async function runHere(cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
+/** Runs a command in this process for a person whose home is this folder, with their own data folder. */
+export const sluiceAt = (
+  home: string,
+  args: readonly string[],
+  { cwd = home, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<CommandResult> => runWith(cwd, args, { ...machine(home), ...env })
+
+/** The variables of a machine that decide where programs keep their files. */
+export const machine = (home: string): Record<string, string> => ({
+  ...{ HOME: home, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: '', CODEX_HOME: '' },
+})
+
+const runHere = (cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> =>
+  runWith(cwd, args, { SLUICE_DATA: join(cwd, '.sluice'), ...env })
+
+async function runWith(cwd: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
   let [out, err] = ['', '']
   const terminal: Terminal = {
     isTty: false,
@@ -57,8 +72,7 @@ async function runHere(cwd: string, args: readonly string[], env: Record<string,
     },
     drained: async () => {},
   }
-  const variables = { SLUICE_DATA: join(cwd, '.sluice'), ...env }
-  const code = await run(args, { terminal, env: clean(variables), cwd, signal: new AbortController().signal })
+  const code = await run(args, { terminal, env: clean(env), cwd, signal: new AbortController().signal })
   return { out, err, code }
 }
 
@@ -93,7 +107,8 @@ export async function startAll(
   args: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Started> {
-  const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0', '--json', ...args], {
+  const flags = ['--port', '0', '--console-port', '0', '--json', ...(args.includes('--no-demo') ? [] : ['--demo'])]
+  const child = spawn(process.execPath, [main, 'start', ...flags, ...args], {
     cwd,
     env: clean({ ...withoutAdmission, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -113,10 +128,13 @@ export async function startAll(
     })
     child.once('exit', (code) => reject(new Error(`exited with ${code}: ${stderr}`)))
   })
-  const table = JSON.parse(printed) as Pick<Started, 'servers' | 'console' | 'keys'>
+  // Keys are not printed to a pipe.
+  const table = JSON.parse(printed) as Pick<Started, 'servers' | 'console'> & { readonly keys?: string }
+  const keys = table.keys === undefined ? {} : (JSON.parse(readFileSync(table.keys, 'utf8')) as Started['keys'])
   return {
     child,
     ...table,
+    keys,
     stderr: () => stderr,
     url: (name) => table.servers.find((each) => each.name === name)?.url ?? '',
     async stop() {

@@ -176,17 +176,25 @@ test('files that a kill left empty are created again', slowTest, async () => {
   expect(readFileSync(join(data, 'secret'), 'utf8').trim()).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('no client configuration puts the key on a command line', slowTest, async () => {
+test('no key is on a command line or in a pipe, and no demo key exists with a configuration', slowTest, async () => {
   const cwd = aFolder()
   onlyServer(cwd, 'memory')
-  const { keys } = await startAll(cwd)
-  const files = readdirSync(join(cwd, '.sluice/clients'))
-  expect(files).toContain('claude-code.json')
-  expect(files.filter((name) => !name.endsWith('.json'))).toEqual([])
-  const claude = JSON.parse(readFileSync(join(cwd, '.sluice/clients/claude-code.json'), 'utf8')) as object
-  expect(claude).toMatchObject({
-    mcpServers: { 'sluice-memory': { type: 'http', headers: { Authorization: `Bearer ${keys['you']}` } } },
+  const child = spawn(process.execPath, [main, 'start', '--port', '0', '--console-port', '0'], { cwd })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
   })
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += String(chunk)
+    if (printed.includes('Ctrl-C')) break
+  }
+  const keys = JSON.parse(readFileSync(join(cwd, '.sluice/keys.json'), 'utf8')) as { [name: string]: string }
+  expect(Object.keys(keys)).toEqual(['you'])
+  expect(printed).toContain('.sluice/keys.json')
+  expect(printed).not.toContain(keys['you'])
+  const script = readFileSync(join(cwd, '.sluice/clients/claude-code.sh'), 'utf8')
+  expect(script).toContain('claude mcp add --scope user sluice-memory -- ')
+  expect(script).not.toContain(keys['you'])
 })
 
 const sharing = { SLUICE_STORE: '{"redis":"redis://127.0.0.1:1"}', SLUICE_SECRET: 'a'.repeat(32) }

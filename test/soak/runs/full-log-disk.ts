@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -127,8 +127,11 @@ async function placeOf({ stderr }: ChildProcess): Promise<{ readonly url: string
   let said = ''
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     said += String(chunk)
-    const [, url, key] = /memory on (\S+)[\s\S]*Your key: (\S+)[\s\S]*#/.exec(said) ?? []
-    if (url !== undefined && key !== undefined) return { url, key }
+    const [, url, file] = /memory on (\S+)[\s\S]*Your key: in (\S+)[\s\S]*#/.exec(said) ?? []
+    if (url !== undefined && file !== undefined) {
+      const { you: key } = JSON.parse(readFileSync(file, 'utf8')) as { you: string }
+      return { url, key }
+    }
   }
   throw new Error(`It ended before it listened: ${said}`)
 }

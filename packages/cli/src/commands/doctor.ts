@@ -32,7 +32,7 @@ export async function doctor(
   const { terminal, env, cwd } = context
   const findings: Finding[] = []
   if (url === undefined) {
-    const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data } })
+    const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data }, orHome: true })
     findings.push(
       ...(await checkMachine(config, env)),
       ...(await checkStore(config, env)),

@@ -9,7 +9,7 @@ import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
 import { explainListenError, refuseSplitData, runServers, toServer } from '../host/run.ts'
-import { CommandError, exitCodes, styled } from '../output.ts'
+import { CommandError, exitCodes, styled, type Terminal } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { drainOnSignal } from './wait-for-signal.ts'
 
@@ -101,7 +101,7 @@ async function overHttp(
   terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
   for (const line of about ?? []) terminal.err(line)
   if (config.authenticate?.apiKeys)
-    terminal.err(`Your key: ${(await identitiesIn(folder, host.opened.store, [owner]))[owner]}`)
+    terminal.err(keyLine(terminal, folder, (await identitiesIn(folder, host.opened.store, [owner]))[owner] ?? ''))
   if (page) terminal.err(`Console (the link works once, within 15 minutes):\n${await host.console?.link()}`)
   if (stopWatching)
     terminal.err(styled(terminal, 'dim', `Reloads when ${watch?.module} changes. Press Ctrl-C to stop.`))
@@ -110,6 +110,10 @@ async function overHttp(
   stopWatching?.()
   await page?.close()
 }
+
+/** Shows the key to a person only, because logs and scripts keep what they read from a pipe. */
+const keyLine = ({ isErrTerminal }: Terminal, folder: string, key: string): string =>
+  isErrTerminal ? `Your key: ${key}` : `Your key: in ${folder}/keys.json`
 
 /** Whether to serve on stdio: as the flags say, otherwise unless a person sits at a terminal. */
 export function choosesStdio(options: {

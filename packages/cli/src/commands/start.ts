@@ -73,8 +73,10 @@ export async function start(context: CommandContext, options: StartOptions): Pro
       }))
   const { serving } = await runServers(named, host, config)
   const control = upstreams && (await listenForControl(folder, upstreams.gateway, logger))
+  // Demo keys must not open a server that other people use, or one that a script started.
+  const hasDemo = options.demo ?? (file === undefined && terminal.isInteractive === true)
   const keys = config.authenticate?.apiKeys
-    ? await identitiesIn(folder, host.opened.store, [owner, ...(options.demo === false ? [] : demoNames)])
+    ? await identitiesIn(folder, host.opened.store, [owner, ...(hasDemo ? demoNames : [])])
     : {}
   const urls = Object.fromEntries(named.map(({ name, path = `/${name}` }) => [name, serving.urls[path] ?? '']))
   const states = named.map(({ name, opened }) => ({
@@ -82,7 +84,10 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     url: urls[name] ?? '',
     state: upstreams ? (upstreamState(upstreams.gateway, name) ?? opened.state) : opened.state,
   }))
-  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file })
+  const builtIn = configured
+    .filter(([name, settings]) => builtInNames.includes(name) && !isUpstream(settings) && settings.module === undefined)
+    .map(([name]) => name)
+  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file, builtIn })
   const signIn = page && (await host.console?.link())
   const clients = writeClientConfigs(folder, configs)
   if (options.json)
@@ -90,7 +95,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
       toJson({
         servers: states,
         console: signIn,
-        keys,
+        ...(config.authenticate?.apiKeys && { keys: `${folder}/keys.json` }),
         clients,
       }),
     )
@@ -107,7 +112,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
           .map(({ name, state }) => wrapText(terminal, `${name}: ${escapeControls(state)}`, 2)),
         '',
         ...consoleLines(terminal, signIn ?? undefined),
-        ...keyLines(terminal, keys),
+        ...(terminal.isInteractive ? keyLines(terminal, keys) : [`Keys in ${shortPath(cwd, folder)}/keys.json.`, '']),
         ...clientLines(terminal, configs, (file) => shortPath(cwd, `${clients}/${file}`)),
         styled(
           terminal,

@@ -1,9 +1,11 @@
 /** Merges a file, the environment and flags into one validated configuration that records the origin of each value. */
 
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type * as z from 'zod'
 import { CommandError, exitCodes } from '../output.ts'
 import { suggest } from '../suggest.ts'
-import { findConfig, readConfig } from './read.ts'
+import { findConfig, homeConfig, readConfig } from './read.ts'
 import type { Config } from './schema.ts'
 import { configSchema, secretNames } from './schema.ts'
 import type { Path, Tree } from './tree.ts'
@@ -22,13 +24,19 @@ export interface LoadOptions {
   readonly file?: string | undefined
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Uses the configuration of this account if this folder has neither a configuration nor data. */
+  readonly orHome?: boolean
   /** Values of the command line, by path. */
   readonly flags?: { readonly [path: string]: unknown }
 }
 
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, flags = {} } = options
-  const file = findConfig(options.file ?? env['SLUICE_CONFIG'], cwd)
+  const found = findConfig(options.file ?? env['SLUICE_CONFIG'], cwd)
+  const home = homeConfig(env)
+  const here = resolve(cwd, '.sluice')
+  const hasData = flags['data'] !== undefined || env['SLUICE_DATA'] || (here !== dirname(home) && existsSync(here))
+  const file = found ?? (options.orHome && !hasData && existsSync(home) ? home : undefined)
   const layers = [
     ...(file === undefined ? [] : [{ origin: () => file, values: leavesOf(await readConfig(file)) }]),
     { origin: variableOf, values: fromEnvironment(env) },

@@ -1,13 +1,18 @@
 /** Finds and reads the configuration file. A value that is not an object stops the start, because defaults would replace it. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { extname, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Tree } from './tree.ts'
 import { isTree } from './tree.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((ending) => `sluice.config.${ending}`)
+
+/** Returns the configuration of this account, which `sluice protect` writes. It may not exist. */
+export const homeConfig = (env: Readonly<Record<string, string | undefined>>): string =>
+  join(env['HOME'] || env['USERPROFILE'] || homedir(), '.sluice', 'sluice.config.yaml')
 
 /** Returns the named file or `sluice.config.*` in `cwd`; `undefined` if there is none. Refuses two: one would be ignored. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {

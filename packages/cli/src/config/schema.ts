@@ -130,8 +130,13 @@ const serverSettings = z
     module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
     folder: path.optional().describe('The folder that the server serves: the Markdown files of knowledge'),
     command: path.optional().describe('A command that starts a server on stdio: a program of others behind Sluice'),
-    args: z.array(z.string()).optional().describe('The arguments of the command'),
-    url: url.optional().describe('The URL of a server of others, over Streamable HTTP'),
+    args: z
+      .array(z.string())
+      .optional()
+      .describe(`The arguments of the command; \${env:NAME} and \${file:path} are resolved`),
+    url: url
+      .optional()
+      .describe(`The URL of a server of others, over Streamable HTTP; \${env:NAME} and \${file:path} are resolved`),
     headers: z
       .record(z.string(), z.string())
       .optional()

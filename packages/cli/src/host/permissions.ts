@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isReadableByOthers, restrictToOwner } from 'sluice/node'
 
 /** The files that the command makes. Databases and logs are restricted when they are opened. */
-const privateNames = ['secret', 'keys.json', 'clients']
+const privateNames = ['secret', 'keys.json', 'clients', 'secrets', 'backups']
 
 /**
  * Removes the permissions of other accounts from our files, and returns a message for each. The folder itself is only

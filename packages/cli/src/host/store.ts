@@ -58,6 +58,8 @@ export function dataFolder(path: string): string {
   const folder = resolve(path)
   try {
     makePrivateFolder(folder)
+    // Keys, backups and secrets must not be committed with the project that the folder is in.
+    createPrivateFile(join(folder, '.gitignore'), () => '*\n')
   } catch (thrown) {
     const cause = thrown instanceof Error ? ('code' in thrown ? String(thrown.code) : thrown.message) : 'unknown'
     throw new CommandError(

@@ -98,7 +98,9 @@ function toUpstream(
     ...{ name, rules: rules.map(toRule) },
     ...omitUndefined({ scope, trust, trustHints, prefix, roots, discoverMs: startMs }),
   }
-  const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
+  const { command, cwd, user, headers = {}, allowHosts } = settings
+  const at = `servers.${name}`
+  const { url } = settings.url === undefined ? {} : resolveReferences({ url: settings.url }, at, env)
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
     checkReferences(headers, `servers.${name}.headers`, env)
@@ -122,7 +124,10 @@ function toUpstream(
     command: command ?? '',
     env: () => resolveReferences(variables, `servers.${name}.env`, env, add),
     hide,
-    ...omitUndefined({ args, cwd, user, idleMs, startMs }),
+    args: Object.values(
+      resolveReferences(Object.fromEntries(Object.entries(settings.args ?? [])), `${at}.args`, env, add),
+    ),
+    ...omitUndefined({ cwd, user, idleMs, startMs }),
   })
 }
 

@@ -14,7 +14,8 @@ export function addStart({ program, context, sub, serves }: ProgramBuilder): voi
     .addOption(dataOption)
     .addOption(configOption)
     .option('--console-port <port>', 'the port of the console')
-    .option('--no-demo', 'do not create the demo keys alice and bob')
+    .option('--demo', 'create the demo keys alice and bob (default: at a terminal, without a configuration)')
+    .option('--no-demo', 'do not create the demo keys')
     .addOption(jsonOption)
     .action(serves(async (options) => (await import('../commands/start.ts')).start(context, options)))
 }

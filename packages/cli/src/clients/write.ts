@@ -1,0 +1,37 @@
+/** Replaces files of other programs: completely or not at all, with the permissions they had, and through links. */
+
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Writes a temporary file beside the file and renames it. A new file is readable by this account only. */
+export function replaceFile(path: string, text: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  // A link, as dotfile managers make them, stays a link.
+  const target = found ? realpathSync(path) : path
+  mkdirSync(dirname(target), { recursive: true })
+  const temporary = `${target}.${crypto.randomUUID()}`
+  try {
+    const file = openSync(temporary, 'wx', 0o600)
+    try {
+      writeSync(file, text)
+      if (found) fchmodSync(file, found.mode & 0o777)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, target)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
