@@ -1,8 +1,8 @@
 /** The configuration of each client. It is written to files, so that nothing must be copied out of a terminal. */
 
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { makePrivateFolder, replacePrivateFile } from 'sluice/node'
+import { commandLine } from './own-command.ts'
 import { builtInNames } from './servers.ts'
 
 export interface ClientConfig {
@@ -13,12 +13,6 @@ export interface ClientConfig {
   readonly destination: string
 }
 
-const main = fileURLToPath(new URL('../main.js', import.meta.url))
-/** The command line that a client starts: from npm, or from this folder if the command was not installed from npm. */
-const command: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(main)
-  ? ['npx', '-y', '@sluice/cli']
-  : [process.execPath, main]
-
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
 /** `urls` are by the server's name. The data folder and the configuration are named, as clients start servers anywhere. */
@@ -27,7 +21,7 @@ export function clientConfigs(
   key: string,
   { folder, file }: { readonly folder: string; readonly file: string | undefined },
 ): readonly ClientConfig[] {
-  const [program, ...before] = command
+  const [program, ...before] = commandLine
   const headers = { Authorization: `Bearer ${key}` }
   const entries = Object.entries(urls)
   const named = <T>(of: (name: string, url: string) => T): { [name: string]: T } =>

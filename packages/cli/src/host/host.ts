@@ -42,10 +42,12 @@ export interface HostOptions {
    * decides in a terminal: few clients know how to ask, and the point is a check outside the client.
    */
   readonly clientApproves?: boolean
+  /** Returns the command line that approves a ticket, for callers on stdio. */
+  readonly approveLine?: (id: string) => string
 }
 
 export async function createHost(config: Config, options: HostOptions): Promise<Host> {
-  const { env, logger, owner, stdio = false, clientApproves = stdio, grantMs } = options
+  const { env, logger, owner, stdio = false, clientApproves = stdio, grantMs, approveLine } = options
   const opened = await openStore(config, env)
   const { store, bus } = opened
   const clock = nodeClock
@@ -56,6 +58,7 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   const approvals = createApprovals({
     ...approvalsOf(config, env, clientApproves, () => consoleApp?.url),
     ...grantsOf(config.approvals.grants, grantMs),
+    ...(approveLine && { command: approveLine }),
     ...common,
   })
   if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })

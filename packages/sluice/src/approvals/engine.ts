@@ -44,6 +44,8 @@ export interface ApprovalEngine extends ApprovalsService {
   readonly maxPending: number
   readonly times: TicketTimes
   urlOf(id: string): string | undefined
+  /** The command line that approves a ticket. */
+  commandOf(id: string): string | undefined
   /** Notifies the watchers. */
   notifyChange(id: string, status: TicketStatus): void
   /** Voids a ticket whose subject changed. Returns false if its state is no longer `from`. */
@@ -181,6 +183,7 @@ export function createApprovalEngine(
     watch,
     rules: policy.views,
     ...{ grants, ticketStore, time, policy, approver, maxPending, times, urlOf, notifyChange },
+    commandOf: (id) => options.command?.(id),
     async voidTicket(proposal, from) {
       const { id, tenant, digest } = proposal
       await time.advance()

@@ -76,6 +76,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
           'approvals: decisions must be in the audit of the server, so make one with createAudit({ store }), pass it to createApprovals as "audit", and add it to "use"',
         )
       let version = ''
+      let asksLegacy = false
       servers++
       return {
         layer: approvalLayer({
@@ -84,14 +85,16 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
           version: () => version,
           seal: createSeal(secrets, `state ${name}`, services.clock),
           waitMs: options.waitMs ?? 0,
+          asksLegacy: () => asksLegacy,
         }),
         methods: [respond(engine)],
         tickets: ticketsOf(engine),
-        accepts(definition, { exposed, authenticated }) {
+        accepts(definition, { exposed, authenticated, asksLegacy: hasBridge }) {
           const { tools = [] } = definition
           const gated = exposed && !authenticated && tools.find((tool) => engine.policy.mayNeedApproval(tool, name))
           if (gated) throw anonymousCallers(gated)
           version = definition.version
+          asksLegacy = hasBridge
         },
         ready,
         async close() {
