@@ -14,8 +14,9 @@ import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics, park, tasks } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
-import { CommandError } from '../output.ts'
+import { CommandError, exitCodes } from '../output.ts'
 import { omitUndefined } from './omit-undefined.ts'
+import { resolveReferences } from './references.ts'
 import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
@@ -181,9 +182,6 @@ function approvalsOf(
   url: () => string | undefined,
 ): ApprovalsOptions {
   const { webhook, rules, approver, grants: _, ...times } = settings
-  const secret = env['SLUICE_WEBHOOK_SECRET']
-  if (webhook !== undefined && !secret)
-    throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
   return {
     ...omitUndefined(times),
     rules: rules.map((rule) =>
@@ -191,6 +189,21 @@ function approvalsOf(
     ),
     approver: clientApproves && approver === 'owner' ? 'client' : approver,
     url,
-    ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
+    ...(webhook !== undefined && { webhook: webhookOf(webhook, env) }),
   }
+}
+
+/** The address of a chat is a secret, so the configuration may name it instead. A chat checks no signature. */
+function webhookOf(
+  settings: NonNullable<Config['approvals']['webhook']>,
+  env: HostOptions['env'],
+): NonNullable<ApprovalsOptions['webhook']> {
+  const { format, url: reference } =
+    typeof settings === 'string' ? { format: 'json' as const, url: settings } : settings
+  const secret = env['SLUICE_WEBHOOK_SECRET']
+  if (format === 'json' && !secret)
+    throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
+  const { url = '' } = resolveReferences({ url: reference }, 'approvals.webhook', env)
+  if (!URL.canParse(url)) throw new CommandError('"approvals.webhook.url" is not a URL', exitCodes.usage)
+  return { url, format, ...(secret && { secret }) }
 }

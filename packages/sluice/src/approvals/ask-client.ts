@@ -11,9 +11,9 @@ import { canAnswer } from '../protocol/questions.ts'
 import { featuresOf } from '../protocol/revisions.ts'
 import type { Decider } from './decide.ts'
 import { mayDecide } from './decide.ts'
-import { effectLines } from './effect.ts'
 import { isLocal } from './local-caller.ts'
 import { markedText } from './marked-text.ts'
+import { callParts } from './readable-call.ts'
 import type { Proposal } from './ticket.ts'
 
 const formNeeds = { elicitation: { form: {} } }
@@ -69,21 +69,10 @@ export const approvalForm = (proposal: Proposal): Params => ({
  * Returns the question with the complete call. The call is indented by four columns after an empty line. A client that
  * renders Markdown shows that as code, so that no argument becomes a link or an image.
  */
-function approvalQuestion({ server, tool, effect, arguments: args, answers }: Proposal): string {
-  const effects = effectLines(effect)
-  return [
-    `Approve this call of ${markedText(`${server}/${tool}`)}?`,
-    ...(effects.length > 0 ? ['Acts on:', indented(effects.join('\n'))] : []),
-    'Arguments:',
-    indented(readable(args)),
-    ...(answers === '{}' ? [] : ['Answers to its questions:', indented(readable(answers))]),
-  ].join('\n\n')
+function approvalQuestion(proposal: Proposal): string {
+  const parts = callParts(proposal).map(([title, text]) => `${title}:\n\n${text.replace(/^/gm, '    ')}`)
+  return [`Approve this call of ${markedText(`${proposal.server}/${proposal.tool}`)}?`, ...parts].join('\n\n')
 }
-
-/** Spreads JSON over lines. Line breaks inside a text stay escaped, so that no text can forge a line. */
-const readable = (json: string): string => JSON.stringify(JSON.parse(json), undefined, 2)
-
-const indented = (text: string): string => markedText(text).replace(/^/gm, '    ')
 
 /** Returns the decision in the client's reply. Throws for the model if the reply holds none. */
 export function decisionIn(reply: unknown): { readonly approved: boolean; readonly note?: string } {

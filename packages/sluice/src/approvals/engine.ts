@@ -175,7 +175,7 @@ export function createApprovalEngine(
       notifyChange(id, view.status)
       return view
     },
-    acceptsWebhook: webhook !== undefined,
+    acceptsWebhook: webhook?.acceptsDecisions === true,
     async handleWebhook(header, body) {
       if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
       return webhook.handleWebhook(header, body)

@@ -31,6 +31,7 @@ export type { Approver, Decision, DecisionChannel, Proposal, TicketStatus, Ticke
 export type { TimeMark } from './time.ts'
 export { readApprovalTime } from './time.ts'
 export type { WebhookOptions, WebhookPost } from './webhook.ts'
+export type { WebhookFormat } from './webhook-formats.ts'
 
 /** What approvals are bound to when they are made. */
 export interface CreateApprovalsOptions extends ApprovalsOptions {
