@@ -9,6 +9,7 @@ import {
   approvalsList,
   approvalsRules,
   approvalsShow,
+  approvalsWatch,
   auditExport,
   auditPrune,
   auditSearch,
@@ -316,6 +317,7 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     'approvals',
     'list and decide the calls that need an approval',
     'sluice approvals list',
+    'sluice approvals watch',
     'sluice approvals show <id>',
     'sluice approvals approve <id>',
   )
@@ -335,6 +337,16 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     )
     .option('--tenant <id>', 'only tickets of this tenant')
     .action(runs((options) => approvalsList(context, options)))
+  withStoreOptions(
+    sub(
+      approvals,
+      'watch',
+      'show waiting tickets as they come, and decide them by a key; without a terminal, print each as a line',
+      'sluice approvals watch',
+    ),
+  )
+    .option('--as <name>', 'your name, if several people share this account')
+    .action(serves((options) => approvalsWatch(context, options)))
   withStoreOptions(sub(approvals, 'show <id>', 'show exactly what would run', 'sluice approvals show <id>')).action(
     runs((id: string, options) => approvalsShow(context, id, options)),
   )
