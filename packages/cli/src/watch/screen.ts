@@ -33,11 +33,12 @@ export function drawScreen(
   const inside = Math.max(rows - frameRows, 2)
   const listRows = state.view === 'ticket' ? 1 : Math.max(1, Math.min(state.tickets.length, inside - minTicketRows))
   const ticketRows = Math.max(inside - listRows, 1)
-  const all = ticket ? ticketLines(ticket).flatMap((line) => wrapColumns(line, columns)) : []
+  const all = ticket ? ticketLines(ticket, now).flatMap((line) => wrapColumns(line, columns)) : []
   const maxScroll = Math.max(0, all.length - ticketRows)
   const scroll = state.view === 'ticket' ? Math.min(state.scroll, maxScroll) : 0
   const visible = all.slice(scroll, scroll + ticketRows)
-  const isComplete = scroll + ticketRows >= all.length
+  // A smaller terminal does not show the ticket at all.
+  const isComplete = rows >= frameRows + 2 && scroll + ticketRows >= all.length
   // The last row says that there is more, so that a person never takes a part for the whole.
   const hidden = all.length - scroll - ticketRows + 1
   const part = isComplete ? visible : [...visible.slice(0, -1), `… ${hidden} more lines: ${moreHint(state)}`]
@@ -84,7 +85,7 @@ function listLines({ tickets, selected }: WatchState, count: number, now: number
     const cells = [
       ticket.id.slice(0, 8),
       fitColumns(oneLine(`${ticket.server}/${ticket.tool}`), 26),
-      fitColumns(oneLine(callerOf(ticket)), 16),
+      fitColumns(oneLine(callerOf(ticket)), 20),
       ago(ticket.createdAt, now),
     ]
     return { text: `${isSelected ? '>' : ' '} ${cells.join('  ')}`, isSelected }
@@ -97,14 +98,14 @@ const callerOf = ({ caller, tenant }: TicketView): string =>
   caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`
 
 /** Everything that a decision is about. Each line is one line of the ticket, before it is wrapped. */
-export function ticketLines(ticket: TicketView): readonly string[] {
-  const { server, tool, description, caller, expiresAt, needed, decisions, rule } = ticket
+function ticketLines(ticket: TicketView, now: number): readonly string[] {
+  const { server, tool, description, caller, createdAt, expiresAt, needed, decisions, rule } = ticket
   const approvals = decisions.filter(({ approved }) => approved).map(({ by }) => by)
   const [summary = ''] = description.split('\n')
   return [
     `Tool: ${oneLine(`${server}/${tool}`)}${summary === '' ? '' : ` (${oneLine(summary)})`}`,
     `Caller: ${oneLine(callerOf(ticket))}${caller.client === undefined ? '' : `, client ${oneLine(caller.client)}`}`,
-    `Expires: ${new Date(expiresAt).toISOString()}`,
+    `Requested: ${ago(createdAt, now)}, expires in ${Math.max(1, Math.ceil((expiresAt - now) / 60_000))} min`,
     ...(rule === undefined ? [] : [`Rule: ${oneLine(rule)}`]),
     ...(needed > 1 ? [`Approved by ${approvals.length} of ${needed}: ${oneLine(approvals.join(', '))}`] : []),
     ...callParts(ticket).flatMap(([title, text]) => [`${title}:`, ...text.split('\n').map((line) => `  ${line}`)]),

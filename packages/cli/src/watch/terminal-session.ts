@@ -60,7 +60,8 @@ export function openTerminalSession(listeners: TerminalListeners): TerminalSessi
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     draw(lines) {
-      stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\r\n')}\u001b[J`)
+      // Each line is cleared first. After a full line, clearing would erase its last character.
+      stdout.write(`\u001b[H${lines.map((line) => `\u001b[2K${line}`).join('\r\n')}`)
     },
     close,
   }
