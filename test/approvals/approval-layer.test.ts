@@ -37,6 +37,7 @@ describe('the flow of a call that needs an approval', () => {
       approval_required: true,
       request_id: expect.any(String),
       message: 'User approval required for tool: pay',
+      next_step: expect.stringContaining('call the tool again with the same arguments'),
     })
     expect(requiredIn(await call('pay', { amount: 5 })).request_id).toBe(first.request_id)
     expect(ran).toEqual([])

@@ -7,6 +7,7 @@ import { callApi, onSessionEnd, problemOf, rememberCsrf } from './client.ts'
 import { closeEventStream, onConnected, openEventStream, subscribe } from './event-stream.ts'
 import { auditQuery, routeParts, setServerTime, useRoute } from './hooks.ts'
 import * as icons from './icons.tsx'
+import { NotifyButton, showBadge } from './notify.tsx'
 import { ApprovalsPage } from './pages/approvals.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { LivePage } from './pages/live.tsx'
@@ -125,6 +126,10 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
   useEffect(() => {
     document.title = `${pending > 0 ? `(${pending}) ` : ''}${title} · Sluice`
   }, [pending, title])
+  useEffect(() => {
+    showBadge(pending)
+    return () => showBadge(0)
+  }, [pending])
 
   return (
     <div class="frame">
@@ -165,6 +170,7 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
             {session.operator.name}
           </p>
           <div class="side-buttons">
+            <NotifyButton />
             <ThemeButton />
             <button
               type="button"

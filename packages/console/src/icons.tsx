@@ -36,6 +36,13 @@ export const Sun = icon(
   'M5.3 18.700l1.4-1.4',
   'M17.3 6.700l1.4-1.4',
 )
+export const Bell = icon('M6 16.500V11a6 6 0 0 1 12 0v5.500l1.500 2h-15z', 'M10 21h4')
+export const BellOff = icon(
+  'M6 16.500V11a6 6 0 0 1 9.500-4.800',
+  'M18 11v5.500l1.500 2h-15l1.500-2',
+  'M10 21h4',
+  'M4 3l16 18',
+)
 export const Moon = icon('M20 14.500A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.500z')
 export const System = icon('M3.5 5h17v11h-17z', 'M9 20h6', 'M12 16v4')
 export const Back = icon('M14.5 5.500L8 12l6.5 6.5')

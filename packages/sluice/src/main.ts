@@ -33,7 +33,17 @@ export interface MainOptions {
   /** What serves it over HTTP instead, where callers must be known: the binary alone does not then. */
   readonly httpAlternative?: string
   /** Plugins of the binary besides the defaults, such as approvals, which need the store. */
-  readonly use?: (services: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) => PluginList
+  readonly use?: (services: MainServices) => PluginList
+}
+
+/** What plugins of a binary get. */
+export interface MainServices {
+  /** On stdio the store of the data folder, so that `sluice approvals` and a console reach the tickets. */
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Returns the command line that approves a ticket in that store. */
+  readonly command: (id: string) => string
 }
 
 /** Work that a binary does instead of serving. */
@@ -78,9 +88,33 @@ export function serverFolder(data: string, server: string): string {
 }
 
 /** Returns the folder of a binary such as `sluice-memory`, in `--data`, `SLUICE_DATA`, or where the desktop keeps the data of programs. */
-export function dataFolder(name: string, data: string | undefined, env: Environment = process.env): string {
+export const dataFolder = (name: string, data: string | undefined, env: Environment = process.env): string =>
+  serverFolder(dataRoot(data, env), name.replace(/^sluice-/, ''))
+
+/** Returns the data folder of all servers, which `sluice approvals --data` takes. */
+function dataRoot(data: string | undefined, env: Environment): string {
   const usual = join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'sluice')
-  return serverFolder(data ?? (env['SLUICE_DATA'] || usual), name.replace(/^sluice-/, ''))
+  return resolve(data ?? (env['SLUICE_DATA'] || usual))
+}
+
+/** Returns the line that approves a ticket when a person pastes it into a terminal. */
+const approveLine =
+  (root: string) =>
+  (id: string): string =>
+    `npx -y @sluice/cli approvals approve ${id} --data ${quoted(root)}`
+
+/** Quotes a word for a POSIX shell, or for the shells of Windows. */
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** Opens the store. Only plugins with tickets need one that outlives the process; it is loaded for them alone. */
+async function openStore(root: string, isKept: boolean): Promise<{ readonly store: Store; close(): Promise<void> }> {
+  if (!isKept) return { store: memoryStore(nodeClock), close: async () => {} }
+  const { sqliteStore } = await import('./stores/sqlite.ts')
+  const store = sqliteStore(join(root, 'sluice.db'))
+  return { store, close: () => store.close() }
 }
 
 /** Without it, who starts a server by hand sees nothing happen. */
@@ -135,13 +169,18 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
   if (!opened) return
   removeVariables(opened.secrets ?? [])
   if (opened.state !== 'ready') process.stderr.write(`${name}: ${opened.state}\n`)
-  const store = memoryStore(nodeClock)
+  const root = dataRoot(flags.data, env)
+  const { store, close: closeStore } = await openStore(root, options.use !== undefined && flags.http !== true)
+  const close = async (): Promise<void> => {
+    await opened.close()
+    await closeStore()
+  }
   const server = createServer(opened.definition, {
     store,
     use: [
       log(logger),
       ...(opened.layers ?? []).map(customLayer),
-      ...(options.use?.({ store, clock: nodeClock, logger }) ?? []),
+      ...(options.use?.({ store, clock: nodeClock, logger, command: approveLine(root) }) ?? []),
     ],
   })
   opened.started?.(server)
@@ -153,13 +192,13 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
       ...(most && { maxBodyBytes: most }),
       ...(opened.stateless && { sessions: sessions({ required: false }) }),
     }).catch(giveUp)
-    if (!serving) return opened.close()
-    onSignals(serving, { flush: opened.close })
+    if (!serving) return close()
+    onSignals(serving, { flush: close })
     process.stderr.write(`${name} ${version} on ${serving.url}\n`)
     return
   }
   if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${terminalHint}\n`)
-  await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: opened.close }).closed
+  await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: close }).closed
 
   /** For the person who started it; there is no client yet. */
   function giveUp(thrown: unknown): void {

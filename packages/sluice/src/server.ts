@@ -89,7 +89,11 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   let exposed = false
   /** Lets each plugin veto the definition by throwing. */
   function assertAccepted(from: ServerDefinition, isExposed: boolean): void {
-    const exposure = { exposed: isExposed, authenticated: slots.authenticate !== undefined }
+    const exposure = {
+      exposed: isExposed,
+      authenticated: slots.authenticate !== undefined,
+      asksLegacy: slots.elicitation !== undefined,
+    }
     for (const contribution of all) contribution.accepts?.(from, exposure)
   }
   function compiled(from: ServerDefinition): Registry {

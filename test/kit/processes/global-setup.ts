@@ -16,6 +16,7 @@ const needed: { readonly [debianPackage: string]: () => boolean } = {
   haproxy: () => onPath('haproxy') || existsSync('/usr/sbin/haproxy'),
   chromium: () => onPath('chromium'),
   sbcl: () => onPath('sbcl'),
+  tmux: () => onPath('tmux'),
   'cl-swank': () => existsSync('/usr/share/common-lisp/source/slime/swank-loader.lisp'),
   postgresql: () => globSync('/usr/lib/postgresql/*/bin/initdb').length > 0,
 }

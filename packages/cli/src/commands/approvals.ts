@@ -21,7 +21,7 @@ export interface DecideOptions extends StoreCommandOptions {
 }
 
 /** Works on the store, not through a server: a person who can open the store is its operator. Decisions are recorded. */
-async function withApprovals(
+export async function withApprovals(
   context: CommandContext,
   options: StoreCommandOptions,
   work: (approvals: Approvals) => Promise<number>,

@@ -7,10 +7,10 @@ import type { ClientFile } from '../clients/file.ts'
 import { entriesIn, readClientFile, withOriginals, withValues } from '../clients/file.ts'
 import { clientNamed, fileOf } from '../clients/find.ts'
 import { planImport } from '../clients/plan.ts'
-import { sluiceCommand } from '../clients/sluice-command.ts'
 import { machineOf } from '../clients/table.ts'
 import { replaceFile } from '../clients/write.ts'
 import type { Tree } from '../config/tree.ts'
+import { commandLine } from '../host/own-command.ts'
 import { CommandError, exitCodes, plural } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { ImportOptions } from './import.ts'
@@ -39,7 +39,7 @@ export async function protect(
     at: planned.entry.at,
     value: toProtectedEntry(
       planned.entry.value as Tree,
-      [...sluiceCommand, 'connect', planned.name, ...target.arguments],
+      [...commandLine, 'connect', planned.name, ...target.arguments],
       client,
     ),
   }))

@@ -4,6 +4,7 @@ import type { Logger, OpenedServer, Server } from 'sluice'
 import type { Gateway } from 'sluice/gateway-node'
 import { serveStdio } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
+import { approveLine } from '../host/approve-line.ts'
 import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
@@ -19,6 +20,8 @@ export interface OneServer {
   readonly config: Config
   /** The data folder. */
   readonly folder: string
+  /** The configuration file, if there is one. */
+  readonly file?: string | undefined
   readonly logger: Logger
   readonly isStdio: boolean
   /** The gateway, if the server is an upstream. */
@@ -33,7 +36,11 @@ export async function serveOne(context: CommandContext, one: OneServer): Promise
   const { name, opened, config, logger, isStdio, gateway, folder } = one
   refuseSplitData([{ name, opened }], config)
   const clientApproves = isStdio && gateway === undefined
-  const host = await createHost(config, { env: context.env, logger, owner, stdio: isStdio, clientApproves })
+  const { env } = context
+  const host = await createHost(config, {
+    ...{ env, logger, owner, stdio: isStdio, clientApproves },
+    ...(isStdio && { approveLine: approveLine({ folder, file: one.file, env }) }),
+  })
   const control = gateway && (await listenForControl(folder, gateway, logger))
   let closing: Promise<void> | undefined
   /** Closes once, because on stdio the transport calls it too. */

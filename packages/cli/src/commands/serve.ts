@@ -41,7 +41,7 @@ export async function serve(context: CommandContext, target: string, options: Se
       websocket: options.ws,
     },
   })
-  const { config } = loaded
+  const { config, file } = loaded
   const settings = config.servers?.[target]
   const folder = dataFolder(config.data)
   for (const each of tightenPermissions(folder)) terminal.err(each)
@@ -53,7 +53,7 @@ export async function serve(context: CommandContext, target: string, options: Se
     })
     const [named] = upstreams?.named ?? []
     if (!upstreams || !named) throw new CommandError(`"servers.${target}" cannot be opened`)
-    return serveOne(context, { ...named, config, folder, logger, isStdio, gateway: upstreams.gateway })
+    return serveOne(context, { ...named, config, folder, file, logger, isStdio, gateway: upstreams.gateway })
   }
   const module = settings?.module ?? (isModule(target) ? target : undefined)
   if (options.watch && module === undefined) throw new CommandError(watchNeedsModule, exitCodes.usage)
@@ -65,7 +65,7 @@ export async function serve(context: CommandContext, target: string, options: Se
   const local = applyLocalDefaults(loaded, isGated(opened.definition))
   const print = (text: string): void => terminal.err(styled(terminal, 'dim', wrapText(terminal, text)))
   return serveOne(context, {
-    ...{ name, opened, config: local, folder, logger, isStdio },
+    ...{ name, opened, config: local, folder, file, logger, isStdio },
     ...(options.watch &&
       module !== undefined && {
         watch: { module, start: (server) => watchModule(module, server, local.timeoutMs, print) },

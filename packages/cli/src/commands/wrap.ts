@@ -36,7 +36,11 @@ const startMs = 60_000
 export async function wrap(context: CommandContext, target: readonly string[], options: WrapOptions): Promise<number> {
   const { terminal, env, cwd } = context
   const isStdio = choosesStdio(options)
-  const { config: loaded, origins } = await loadConfig({
+  const {
+    config: loaded,
+    origins,
+    file,
+  } = await loadConfig({
     file: options.config,
     cwd,
     env,
@@ -49,8 +53,8 @@ export async function wrap(context: CommandContext, target: readonly string[], o
   const name = options.name ?? nameFor(target)
   // On stdio the client shows stderr to its user as the server's messages, so the log of requests is not among them.
   const folder = dataFolder(loaded.data)
-  const file = loaded.log.file ?? `${folder}/sluice.log`
-  const config: Config = { ...withRules(loaded, name, options), log: { ...loaded.log, file } }
+  const log = { ...loaded.log, file: loaded.log.file ?? `${folder}/sluice.log` }
+  const config: Config = { ...withRules(loaded, name, options), log }
   for (const each of tightenPermissions(folder)) terminal.err(each)
   const logger = loggerOf(config)
   const settings = settingsOf(target, options, config)
@@ -59,7 +63,7 @@ export async function wrap(context: CommandContext, target: readonly string[], o
   if (!upstreams || !named) throw new CommandError(`${name} cannot be opened`)
   const { gateway } = upstreams
   return serveOne(context, {
-    ...{ ...named, config, folder, logger, isStdio, gateway },
+    ...{ ...named, config, folder, file, logger, isStdio, gateway },
     async describe() {
       await listNow(gateway, name, target)
       return describe(gateway, { name, config, options, isStdio, hasData: origins.has('data') })

@@ -5,9 +5,9 @@
 
 import { join } from 'node:path'
 import { makePrivateFolder, replacePrivateFile } from 'sluice/node'
-import { sluiceCommand } from '../clients/sluice-command.ts'
 import type { McpClient } from '../clients/table.ts'
 import { clients, plainClient } from '../clients/table.ts'
+import { commandLine } from './own-command.ts'
 
 export interface ClientConfig {
   readonly client: string
@@ -47,7 +47,7 @@ export function clientConfigs(
       const words = isServed
         ? ['serve', name, '--stdio', '--data', folder]
         : ['connect', url, '--data', folder, ...configured]
-      return { name: `sluice-${name}`, url, command: [...sluiceCommand, ...words] }
+      return { name: `sluice-${name}`, url, command: [...commandLine, ...words] }
     })
     const { name, sample } = client
     return {

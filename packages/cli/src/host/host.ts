@@ -14,8 +14,9 @@ import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics, park, tasks } from 'sluice/plugins'
 import type { Config } from '../config/schema.ts'
-import { CommandError } from '../output.ts'
+import { CommandError, exitCodes } from '../output.ts'
 import { omitUndefined } from './omit-undefined.ts'
+import { resolveReferences } from './references.ts'
 import { retentionOf } from './retention.ts'
 import type { OpenStore } from './store.ts'
 import { openStore, secretOf } from './store.ts'
@@ -42,10 +43,12 @@ export interface HostOptions {
    * decides in a terminal: few clients know how to ask, and the point is a check outside the client.
    */
   readonly clientApproves?: boolean
+  /** Returns the command line that approves a ticket, for callers on stdio. */
+  readonly approveLine?: (id: string) => string
 }
 
 export async function createHost(config: Config, options: HostOptions): Promise<Host> {
-  const { env, logger, owner, stdio = false, clientApproves = stdio, grantMs } = options
+  const { env, logger, owner, stdio = false, clientApproves = stdio, grantMs, approveLine } = options
   const opened = await openStore(config, env)
   const { store, bus } = opened
   const clock = nodeClock
@@ -54,8 +57,9 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   const common = { store, bus, clock, logger, audit }
   let consoleApp: Console | undefined
   const approvals = createApprovals({
-    ...approvalsOf(config, env, clientApproves, () => consoleApp?.url),
+    ...(await approvalsOf(config, env, clientApproves, () => consoleApp?.url)),
     ...grantsOf(config.approvals.grants, grantMs),
+    ...(approveLine && { command: approveLine }),
     ...common,
   })
   if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })
@@ -174,21 +178,33 @@ function grantsOf(
 export const approvalRules = (rules: Config['approvals']['rules']): NonNullable<ApprovalsOptions['rules']> =>
   rules.map((rule) => omitUndefined({ ...rule, annotations: rule.annotations && omitUndefined(rule.annotations) }))
 
-function approvalsOf(
+async function approvalsOf(
   { approvals: settings }: Config,
   env: HostOptions['env'],
   clientApproves: boolean,
   url: () => string | undefined,
-): ApprovalsOptions {
+): Promise<ApprovalsOptions> {
   const { webhook, rules, approver, grants: _, ...times } = settings
-  const secret = env['SLUICE_WEBHOOK_SECRET']
-  if (webhook !== undefined && !secret)
-    throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
   return {
     ...omitUndefined(times),
     rules: approvalRules(rules),
     approver: clientApproves && approver === 'owner' ? 'client' : approver,
     url,
-    ...(webhook !== undefined && secret && { webhook: { url: webhook, secret } }),
+    ...(webhook !== undefined && { webhook: await webhookOf(webhook, env) }),
   }
+}
+
+/** The address of a chat is a secret, so the configuration may name it instead. A chat checks no signature. */
+async function webhookOf(
+  settings: NonNullable<Config['approvals']['webhook']>,
+  env: HostOptions['env'],
+): Promise<NonNullable<ApprovalsOptions['webhook']>> {
+  const { format, url: reference } =
+    typeof settings === 'string' ? { format: 'json' as const, url: settings } : settings
+  const secret = env['SLUICE_WEBHOOK_SECRET']
+  if (format === 'json' && !secret)
+    throw new CommandError('"approvals.webhook" needs a secret: set SLUICE_WEBHOOK_SECRET, which signs its messages')
+  const { url = '' } = await resolveReferences({ url: reference }, 'approvals.webhook', env)
+  if (!URL.canParse(url)) throw new CommandError('"approvals.webhook.url" is not a URL', exitCodes.usage)
+  return { url, format, ...(secret && { secret }) }
 }

@@ -54,6 +54,8 @@ export async function openUpstreams(
   const auths = new Map<string, UpstreamAuth | undefined>()
   for (const [name, { auth }] of chosen)
     if (auth) auths.set(name, await toUpstreamAuth(name, auth, config, options.env))
+  const resolved = new Map<string, ServerSettings>()
+  for (const [name, settings] of chosen) resolved.set(name, await withReferences(name, settings, options.env))
   const made = asUsageError(
     () =>
       gateway({
@@ -61,7 +63,7 @@ export async function openUpstreams(
         upstreams: chosen.map(([name, settings]) =>
           toUpstream(
             name,
-            { ...settings, rules: withDeadline(settings.rules ?? [], config) },
+            { ...settings, ...resolved.get(name), rules: withDeadline(settings.rules ?? [], config) },
             toRule,
             options,
             auths.get(name),
@@ -86,6 +88,18 @@ export async function openUpstreams(
   }
 }
 
+/** Resolves what is part of the address of an upstream: its URL and the words of its command line. */
+async function withReferences(
+  name: string,
+  { url, args }: ServerSettings,
+  env: UpstreamsOptions['env'],
+): Promise<Pick<ServerSettings, 'url' | 'args'>> {
+  const at = `servers.${name}`
+  if (url !== undefined) return resolveReferences({ url }, at, env)
+  if (args === undefined) return {}
+  return { args: Object.values(await resolveReferences(Object.fromEntries(args.entries()), `${at}.args`, env)) }
+}
+
 function toUpstream(
   name: string,
   settings: ServerSettings,
@@ -98,9 +112,7 @@ function toUpstream(
     ...{ name, rules: rules.map(toRule) },
     ...omitUndefined({ scope, trust, trustHints, prefix, roots, discoverMs: startMs }),
   }
-  const { command, cwd, user, headers = {}, allowHosts } = settings
-  const at = `servers.${name}`
-  const { url } = settings.url === undefined ? {} : resolveReferences({ url: settings.url }, at, env)
+  const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
     checkReferences(headers, `servers.${name}.headers`, env)
@@ -124,10 +136,7 @@ function toUpstream(
     command: command ?? '',
     env: () => resolveReferences(variables, `servers.${name}.env`, env, add),
     hide,
-    args: Object.values(
-      resolveReferences(Object.fromEntries(Object.entries(settings.args ?? [])), `${at}.args`, env, add),
-    ),
-    ...omitUndefined({ cwd, user, idleMs, startMs }),
+    ...omitUndefined({ args, cwd, user, idleMs, startMs }),
   })
 }
 

@@ -3,7 +3,7 @@
 import { Option } from 'commander'
 import { type ProgramBuilder, withStoreOptions } from './builder.ts'
 
-export function addApprovals({ program, context, sub, runs }: ProgramBuilder): void {
+export function addApprovals({ program, context, sub, runs, serves }: ProgramBuilder): void {
   const approvals = sub(
     program,
     'approvals',
@@ -11,6 +11,7 @@ export function addApprovals({ program, context, sub, runs }: ProgramBuilder): v
     'sluice approvals list',
     'sluice approvals show <id>',
     'sluice approvals approve <id>',
+    'sluice approvals watch',
   )
   withStoreOptions(sub(approvals, 'list', 'list tickets, pending ones first', 'sluice approvals list --status pending'))
     .addOption(
@@ -50,6 +51,18 @@ export function addApprovals({ program, context, sub, runs }: ProgramBuilder): v
           (await import('../commands/approvals.ts')).approvalsDecide(context, id, approved, options),
         ),
       )
+  withStoreOptions(
+    sub(
+      approvals,
+      'watch',
+      'show waiting tickets as they come, and decide them by a key; without a terminal, print each as a line',
+      'sluice approvals watch',
+    ),
+  )
+    .option('--as <name>', 'your name, if several people share this account')
+    .action(
+      serves(async (options) => (await import('../commands/approvals-watch.ts')).approvalsWatch(context, options)),
+    )
   withStoreOptions(sub(approvals, 'rules', 'list the approval rules in their order', 'sluice approvals rules')).action(
     runs(async (options) => (await import('../commands/approvals.ts')).approvalsRules(context, options)),
   )

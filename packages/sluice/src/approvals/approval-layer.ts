@@ -16,15 +16,16 @@ import type { Seal } from '../core/seal.ts'
 import type { Store } from '../core/store.ts'
 import type { Ready, Target } from '../core/target.ts'
 import { splitArguments } from './arguments.ts'
+import { callingClient, canAskClient, decisionIn } from './ask-client.ts'
 import type { TicketDraft } from './binding.ts'
 import { bindingOf } from './binding.ts'
 import { claimOf } from './claim.ts'
-import type { Decider } from './decide.ts'
 import { invalidTicket } from './decide.ts'
 import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
 import type { ApprovalEngine } from './engine.ts'
 import type { Grant } from './grants.ts'
-import { approvalDenied, approvalRequired, declinedToOpen, ticketInState } from './replies.ts'
+import { isLocal, isPipe } from './local-caller.ts'
+import { approvalDenied, approvalRequired, declinedToOpen, replyIn, ticketInState } from './replies.ts'
 import type { RuleVerdict } from './rules.ts'
 import type { Proposal } from './ticket.ts'
 import type { VersionedState } from './ticket-store.ts'
@@ -44,6 +45,8 @@ export interface ApprovalLayerDeps {
   readonly ready: () => Promise<void>
   readonly record: (tenant: string, kind: string, fields: Params) => void
   readonly waitMs: number
+  /** Whether clients before 2026-07-28 can be asked. */
+  readonly asksLegacy: () => boolean
 }
 
 /** The draft of a call as of now. `refresh` computes it again, because its effect may change while a person decides. */
@@ -65,7 +68,7 @@ export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Tar
   verdict.approval === 'tool' ? policy.approval : verdict.approval
 
 export function approvalLayer(deps: ApprovalLayerDeps): Layer {
-  const { engine, name, version, serverStore, clock, logger, seal, ready, record, waitMs } = deps
+  const { engine, name, version, serverStore, clock, logger, seal, ready, record, waitMs, asksLegacy } = deps
   const { ticketStore, time, policy, grants } = engine
 
   return (next) => {
@@ -110,7 +113,10 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const grant = draft.needed === 1 && (await grants.findCovering(draft, args))
       // An approval of exactly this call is spent first. Otherwise it would still be open when the grant is revoked.
       if (grant && !(await hasApproval(draft))) return runGranted(call, draft, grant)
-      const named = ticket ?? call.task?.ticket ?? (await ticketInState(call, seal))
+      const namedByCaller = ticket ?? call.task?.ticket
+      const asked = namedByCaller === undefined ? await ticketInState(call, seal) : undefined
+      if (asked?.byForm) await takeDecision(call, asked.id, draft)
+      const named = namedByCaller ?? asked?.id
       for (let tries = 0; tries < maxTries; tries++) {
         const id = named ?? (await ticketStore.findByBinding(draft))
         const outcome = id === undefined ? 'new' : await useTicket(call, id, current, named !== undefined)
@@ -134,10 +140,22 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
       const proposal = await ticketStore.readProposal(id)
       if (!proposal || proposal.binding !== draft.binding) throw invalidTicket()
       call.facts['ticket'] = id
-      const { subject, credential } = call.caller
-      const by: Decider = { subject, credential, via: 'protocol', tenants: [proposal.tenant], operator: false }
-      await engine.decide(id, { approved: false }, by)
+      await engine.decide(id, { approved: false }, callingClient(call))
       return approvalDenied(proposal, [])
+    }
+
+    /** Takes the decision that the client's user made in our form. A decision of another person meanwhile stays. */
+    async function takeDecision(call: Call, id: string, draft: TicketDraft): Promise<void> {
+      const reply = replyIn(call)
+      if (reply === undefined) return
+      const proposal = await ticketStore.readProposal(id)
+      if (!proposal || proposal.binding !== draft.binding || !isLocal(call.via)) throw invalidTicket()
+      call.facts['ticket'] = id
+      // On earlier revisions the round that asked has the same facts.
+      call.facts['approval'] = undefined
+      await engine.decide(id, decisionIn(reply), callingClient(call)).catch((thrown: unknown) => {
+        if (!(thrown instanceof RpcError) || thrown.reason !== 'conflict') throw thrown
+      })
     }
 
     function runGranted(call: Call, draft: TicketDraft, grant: Grant): ApprovalOutcome {
@@ -322,7 +340,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         const ticket = { id, url: engine.urlOf(id), decideMs, runMs: engine.times.runMs }
         return call.task.approvalRequired(ticket, call.answers)
       }
-      if (waitMs > 0) {
+      if (waitMs > 0 && !canAskClient(call, proposal, asksLegacy())) {
         await waitForDecision(call, id, { approvals: engine, clock, waitMs })
         if (call.stop.reason) throw call.stop.reason
         const live = await ticketStore.readState(id)
@@ -332,7 +350,12 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         }
       }
       call.facts['approval'] = 'required'
-      return approvalRequired(call, proposal, engine.urlOf(id), seal, engine.times.decideMs)
+      return approvalRequired(call, proposal, {
+        url: engine.urlOf(id),
+        // It names folders of this machine, which are for people on it.
+        command: isPipe(call.via) ? engine.commandOf(id) : undefined,
+        ...{ seal, ttlMs: engine.times.decideMs, asksLegacy: asksLegacy() },
+      })
     }
   }
 

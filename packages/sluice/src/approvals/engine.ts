@@ -44,6 +44,8 @@ export interface ApprovalEngine extends ApprovalsService {
   readonly maxPending: number
   readonly times: TicketTimes
   urlOf(id: string): string | undefined
+  /** The command line that approves a ticket. */
+  commandOf(id: string): string | undefined
   /** Notifies the watchers. */
   notifyChange(id: string, status: TicketStatus): void
   /** Voids a ticket whose subject changed. Returns false if its state is no longer `from`. */
@@ -173,7 +175,7 @@ export function createApprovalEngine(
       notifyChange(id, view.status)
       return view
     },
-    acceptsWebhook: webhook !== undefined,
+    acceptsWebhook: webhook?.acceptsDecisions === true,
     async handleWebhook(header, body) {
       if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
       return webhook.handleWebhook(header, body)
@@ -182,6 +184,7 @@ export function createApprovalEngine(
     rules: policy.views,
     verdict: policy.verdict,
     ...{ grants, ticketStore, time, policy, approver, maxPending, times, urlOf, notifyChange },
+    commandOf: (id) => options.command?.(id),
     async voidTicket(proposal, from) {
       const { id, tenant, digest } = proposal
       await time.advance()

@@ -23,6 +23,7 @@ export { effectLines } from './effect.ts'
 export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant } from './grants.ts'
 export type { MarkedPiece } from './marked-text.ts'
 export { markedPieces, markedText } from './marked-text.ts'
+export { callParts } from './readable-call.ts'
 export type { Hint, Rule, RuleSubject, RuleVerdict, RuleView } from './rules.ts'
 export type { RunResult } from './run-result.ts'
 export type { ApprovalsOptions, ApprovalsService, TicketChange, TicketQuery } from './service.ts'
@@ -31,6 +32,7 @@ export type { Approver, Decision, DecisionChannel, Proposal, TicketStatus, Ticke
 export type { TimeMark } from './time.ts'
 export { readApprovalTime } from './time.ts'
 export type { WebhookOptions, WebhookPost } from './webhook.ts'
+export type { WebhookFormat } from './webhook-formats.ts'
 
 /** What approvals are bound to when they are made. */
 export interface CreateApprovalsOptions extends ApprovalsOptions {
@@ -76,6 +78,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
           'approvals: decisions must be in the audit of the server, so make one with createAudit({ store }), pass it to createApprovals as "audit", and add it to "use"',
         )
       let version = ''
+      let asksLegacy = false
       servers++
       return {
         layer: approvalLayer({
@@ -84,14 +87,16 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
           version: () => version,
           seal: createSeal(secrets, `state ${name}`, services.clock),
           waitMs: options.waitMs ?? 0,
+          asksLegacy: () => asksLegacy,
         }),
         methods: [respond(engine)],
         tickets: ticketsOf(engine),
-        accepts(definition, { exposed, authenticated }) {
+        accepts(definition, { exposed, authenticated, asksLegacy: hasBridge }) {
           const { tools = [] } = definition
           const gated = exposed && !authenticated && tools.find((tool) => engine.policy.mayNeedApproval(tool, name))
           if (gated) throw anonymousCallers(gated)
           version = definition.version
+          asksLegacy = hasBridge
         },
         ready,
         async close() {

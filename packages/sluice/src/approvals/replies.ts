@@ -1,6 +1,7 @@
 /**
- * Replies that tell the caller that a person must decide first. Clients of 2026-07-28 with URL elicitation are asked to
- * open the page. All others get a result whose text is JSON, and call again.
+ * Replies that tell the caller that a person must decide first. With the approver `client`, a client that has forms asks
+ * its user. Clients of 2026-07-28 with URL elicitation are asked to open the page. All others get a result whose text is
+ * JSON, and call again.
  */
 
 import type { Result } from '../core/answer.ts'
@@ -11,55 +12,80 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/seal.ts'
 import { featuresOf } from '../protocol/revisions.ts'
+import { approvalForm, canAskClient } from './ask-client.ts'
 import { effectLines } from './effect.ts'
 import type { Decision, Proposal } from './ticket.ts'
 
 /** The key of our question among the tool's own questions. */
 const questionKey = 'dev.sluice/approval'
 
+/** The ticket of an earlier round of this call. */
+export interface AskedTicket {
+  readonly id: string
+  /** The client was asked by a form, so its reply is a decision. */
+  readonly byForm: boolean
+}
+
 /** Returns the ticket that the sealed state names. Throws if the state is forged, expired or from another call. */
-export async function ticketInState(call: Call, seal: Seal): Promise<string | undefined> {
+export async function ticketInState(call: Call, seal: Seal): Promise<AskedTicket | undefined> {
   const sealed = call.params['requestState']
   if (sealed === undefined) return undefined
   if (typeof sealed !== 'string') throw invalidParams('requestState must be a string')
   const state = await seal.open(sealed, callBinding(call))
-  const ticket = isObject(state) ? state['ticket'] : undefined
-  return typeof ticket === 'string' ? ticket : undefined
+  if (!isObject(state)) return undefined
+  const { ticket, byForm } = state
+  return typeof ticket === 'string' ? { id: ticket, byForm: byForm === true } : undefined
+}
+
+/** Returns the client's reply to our question; `undefined` if it sent none. */
+export function replyIn({ params }: Call): unknown {
+  const replies = params['inputResponses']
+  return isObject(replies) ? replies[questionKey] : undefined
 }
 
 /** Whether the client declined to open the page. Accepting or declining that decides nothing about the ticket. */
-export function declinedToOpen({ params }: Call): boolean {
-  const replies = params['inputResponses']
-  const reply = isObject(replies) ? replies[questionKey] : undefined
+export function declinedToOpen(call: Call): boolean {
+  const reply = replyIn(call)
   const action = isObject(reply) ? reply['action'] : undefined
   return action === 'decline' || action === 'cancel'
+}
+
+/** How a person can decide, and how the caller can be told. */
+export interface ReplyOptions {
+  /** The ticket's page. */
+  readonly url: string | undefined
+  /** The command line that approves the ticket on this machine. */
+  readonly command: string | undefined
+  readonly seal: Seal
+  readonly ttlMs: number
+  /** The server can ask clients before 2026-07-28. */
+  readonly asksLegacy: boolean
 }
 
 export async function approvalRequired(
   call: Call,
   proposal: Proposal,
-  url: string | undefined,
-  seal: Seal,
-  ttlMs: number,
+  { url, command, seal, ttlMs, asksLegacy }: ReplyOptions,
 ): Promise<Result> {
   const { id, tool, approver, effect } = proposal
   const message = `User approval required for tool: ${tool}`
-  if (url !== undefined && approver === 'owner' && supportsUrlElicitation(call))
-    return {
-      resultType: 'input_required',
-      inputRequests: {
-        [questionKey]: {
-          method: 'elicitation/create',
-          params: { mode: 'url', message: [message, ...effectLines(effect)].join('\n'), url },
-        },
-      },
-      // One state serves both, so it also holds the answers to the tool's own questions.
-      requestState: await seal.seal({ given: call.answers, ticket: id }, callBinding(call), ttlMs),
-    }
+  /** One state serves both, so it also holds the answers to the tool's own questions. */
+  const inputRequired = async (question: Params, byForm: boolean): Promise<Result> => ({
+    resultType: 'input_required',
+    inputRequests: { [questionKey]: question },
+    requestState: await seal.seal({ given: call.answers, ticket: id, byForm }, callBinding(call), ttlMs),
+  })
+  if (canAskClient(call, proposal, asksLegacy)) return inputRequired(approvalForm(proposal), true)
+  if (url !== undefined && approver === 'owner' && supportsUrlElicitation(call)) {
+    const params = { mode: 'url', message: [message, ...effectLines(effect)].join('\n'), url }
+    return inputRequired({ method: 'elicitation/create', params }, false)
+  }
   const payload: Params = {
     ...{ approval_required: true, request_id: id, message },
     ...(effect && { effect }),
     ...(url !== undefined && { url }),
+    ...(command !== undefined && { command }),
+    next_step: nextStep(url, command),
   }
   return {
     content: [{ type: 'text', text: JSON.stringify(payload) }],
@@ -67,6 +93,15 @@ export async function approvalRequired(
     isError: isObject(call.target.entry) && call.target.entry['outputSchema'] !== undefined,
     _meta: { 'dev.sluice/approval': { ...payload, expires_at: proposal.expiresAt } },
   }
+}
+
+/** Tells the model what to do, because most clients show it this text and nothing else. */
+function nextStep(url: string | undefined, command: string | undefined): string {
+  const ways = [url !== undefined && 'open "url"', command !== undefined && 'run "command" in a terminal']
+  const known = ways.filter((way) => way !== false).join(' or ')
+  const ask =
+    known === '' ? 'A person must approve this call first.' : `Ask the user to ${known}. Do not do it yourself.`
+  return `${ask} When it is approved, call the tool again with the same arguments: it then runs once.`
 }
 
 const supportsUrlElicitation = ({ revision, capabilities }: Call): boolean =>

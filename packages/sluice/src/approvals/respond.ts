@@ -4,13 +4,13 @@
  */
 
 import type { Answer } from '../core/answer.ts'
-import type { Call, Via } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
-import { isLoopbackAddress } from '../core/loopback.ts'
 import type { ExtraMethod } from '../core/plugin.ts'
 import { refuseAnonymous } from './approval-layer.ts'
 import { parseApproved } from './arguments.ts'
 import type { ApprovalEngine } from './engine.ts'
+import { isLocal } from './local-caller.ts'
 
 /** The scope that lets a caller decide for others. An agent's credential should never have it. */
 const scope = 'approvals:decide'
@@ -55,15 +55,3 @@ function parse({ params }: Call): { id: string; approved: boolean; message?: str
   if (message !== undefined && typeof message !== 'string') throw invalidParams('message must be a string')
   return { id, approved: parsed, ...(message !== undefined && { message }) }
 }
-
-/**
- * Headers that proxies add. Behind a proxy on this machine every peer looks local. A proxy that adds none of them cannot
- * be detected.
- */
-const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
-
-const isLocal = ({ transport, peer, header }: Via): boolean =>
-  transport === 'stdio' ||
-  transport === 'memory' ||
-  // A peer must be an address, because a name does not prove where the other end is.
-  (isLoopbackAddress(peer) && !forwardingHeaders.some((name) => header(name) !== undefined))

@@ -70,6 +70,11 @@ export interface ApprovalsOptions {
   readonly approver?: Approver
   /** Where the console is: a ticket's page is `<url>/approvals/<id>`. A function where it is known only later. */
   readonly url?: string | (() => string | undefined)
+  /**
+   * Returns the command line that approves a ticket when a person pastes it into a terminal. Callers on stdio are told it,
+   * because there is often no console.
+   */
+  readonly command?: (id: string) => string
   /** Allows grants, up to this long. Off by default, because each is a standing permission. */
   readonly grants?: GrantsOptions
   /** How long a person has to decide, and how long a denial holds: ten minutes. */

@@ -13,14 +13,21 @@ import type { Decider } from './decide.ts'
 import type { ApprovalsService } from './service.ts'
 import type { HeaderLookup, WebhookSigner } from './signature.ts'
 import { createWebhookSigner } from './signature.ts'
-import type { Proposal } from './ticket.ts'
+import type { Proposal, TicketView } from './ticket.ts'
+import type { WebhookFormat } from './webhook-formats.ts'
+import { checkFormat, toWebhookRequest } from './webhook-formats.ts'
 
 /** Notifies another program of new tickets and accepts decisions from it. Both directions are signed. */
 export interface WebhookOptions {
   /** The URL that receives new tickets by POST. It must be https or a loopback address. */
   readonly url: string
-  /** Signs outgoing messages and verifies incoming ones. Give two during a rotation. */
-  readonly secret: string | readonly string[]
+  /** The body: our own (`json`, the default), or what Slack, Microsoft Teams or ntfy takes. */
+  readonly format?: WebhookFormat
+  /**
+   * Signs outgoing messages and verifies incoming ones. Give two during a rotation. A chat checks no signature, so with
+   * its format the secret may be absent; then no decisions come back.
+   */
+  readonly secret?: string | readonly string[]
   /** Replaces the HTTP request, for tests and for outgoing proxies. */
   readonly post?: WebhookPost
 }
@@ -39,6 +46,8 @@ export interface Webhook {
   start(): void
   /** Accepts a signed decision. Throws `unauthorized` if the signature is invalid, and any error of `decide`. */
   handleWebhook(header: HeaderLookup, body: string): ReturnType<ApprovalsService['decide']>
+  /** Whether decisions are accepted, because a secret proves who sent them. */
+  readonly acceptsDecisions: boolean
   close(): void
 }
 
@@ -63,10 +72,15 @@ const requestTimeoutMs = 10_000
 const batchSize = 100
 const root: Key = ['approvals', 'outbox']
 
-export function createWebhook({ url, secret, post = postByFetch }: WebhookOptions, deps: WebhookDeps): Webhook {
+export function createWebhook(
+  { url, format = 'json', secret, post = postByFetch }: WebhookOptions,
+  deps: WebhookDeps,
+): Webhook {
   const { store, clock, logger, approvals, decideMs } = deps
   checkUrl(url)
-  const signer: WebhookSigner = createWebhookSigner(secret, clock)
+  checkFormat(format, url)
+  const signer: WebhookSigner | undefined =
+    secret === undefined && format !== 'json' ? undefined : createWebhookSigner(secret ?? [], clock)
   let cancelTimer: (() => void) | undefined
   let wakeAt = Number.POSITIVE_INFINITY
   let unsubscribe: (() => void) | undefined
@@ -114,25 +128,21 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
     if (!(await store.swap(key, value, JSON.stringify(taken), decideMs))) return clock.now() + firstRetryMs
     const id = key.at(-1) ?? ''
     const ticket = await approvals.get(id)
-    if (
-      ticket?.status === 'pending' &&
-      !(await deliver(
-        id,
-        JSON.stringify({ type: 'approval.requested', timestamp: new Date(clock.now()).toISOString(), data: ticket }),
-      ))
-    ) {
+    if (ticket?.status === 'pending' && !(await deliver(ticket))) {
       logger.warn({ event: 'webhookFailed', ticket: id, attempts: taken.attempts })
       return retryAt
     }
     await store.delete(key)
     return Number.POSITIVE_INFINITY
   }
-  async function deliver(id: string, body: string): Promise<boolean> {
+  async function deliver(ticket: TicketView): Promise<boolean> {
+    const request = toWebhookRequest(format, url, ticket, clock.now())
     const controller = new AbortController()
     const cancelTimeout = clock.after(requestTimeoutMs, () => controller.abort())
     try {
-      const headers = { 'content-type': 'application/json', ...(await signer.sign(id, body)) }
-      const status = await post(url, headers, body, controller.signal)
+      const signature = await signer?.sign(ticket.id, request.body)
+      const headers = { 'content-type': 'application/json', ...signature }
+      const status = await post(request.url, headers, request.body, controller.signal)
       return status >= 200 && status < 300
     } catch {
       return false
@@ -148,8 +158,9 @@ export function createWebhook({ url, secret, post = postByFetch }: WebhookOption
       wake(0)
     },
     start,
+    acceptsDecisions: signer !== undefined,
     async handleWebhook(header, body) {
-      if (!(await signer.verify(header, body))) throw new RpcError('unauthorized', 'Invalid signature')
+      if (!(await signer?.verify(header, body))) throw new RpcError('unauthorized', 'Invalid signature')
       const { id, by, ...decision } = parseDecision(body)
       const decider: Decider = { subject: by, via: 'webhook', tenants: 'all', operator: true }
       return approvals.decide(id, decision, decider)

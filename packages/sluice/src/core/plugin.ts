@@ -195,6 +195,8 @@ export interface Exposure {
   readonly exposed: boolean
   /** Callers must prove who they are. */
   readonly authenticated: boolean
+  /** Clients before 2026-07-28 can be asked, because the plugin `elicitation` is there. */
+  readonly asksLegacy: boolean
 }
 
 /** A method outside the protocol. On 2026-07-28 it checks that the client declared its extension. */

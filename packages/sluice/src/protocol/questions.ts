@@ -138,7 +138,7 @@ function actionOf(answer: unknown): 'accept' | 'decline' | 'cancel' | undefined 
 export const canAsk = ({ capabilities }: Call, question: Question): boolean => canAnswer(capabilities, question)
 
 /** Returns whether the client declared the needed capability. `elicitation: {}` means forms only. */
-export function canAnswer(capabilities: Params, { needs }: Question): boolean {
+export function canAnswer(capabilities: Params, { needs }: Pick<Question, 'needs'>): boolean {
   const { elicitation, sampling, roots } = needs
   if (isObject(elicitation)) {
     const declared = capabilities['elicitation']
