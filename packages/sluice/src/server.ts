@@ -114,27 +114,29 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   const observe = observeLayer(observers, clock, newErrorId)
   const authorize = authorizeLayer((call) => registry.refusal(call))
   /** From the outside in. `rateLimit` stands before `authorize`, so that guessed names reach the limiter too. */
-  const layers: readonly (Layer | undefined)[] = [
-    slots.tracing?.layer,
+  const layers: { readonly [name: string]: Layer | undefined } = {
+    tracing: slots.tracing?.layer,
     observe,
-    slots.authenticate?.layer,
-    resolveTarget,
-    slots.tenants?.layer,
-    slots.rateLimit?.layer,
+    authenticate: slots.authenticate?.layer,
+    resolve: resolveTarget,
+    tenants: slots.tenants?.layer,
+    rateLimit: slots.rateLimit?.layer,
     authorize,
-    timeoutLayer(clock, stragglers, running),
-    slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
-    slots.concurrency?.layer,
-    validateLayer,
-    ...custom.map(({ layer }) => layer),
-    slots.park?.createLayer?.({ running }),
-    slots.elicitation?.layer,
-    slots.approvals?.layer ?? refuseWithoutApprovals,
-    slots.tasks?.startLayer,
-    slots.audit?.layer,
-    slots.idempotency?.layer ?? refuseIdempotencyKeys,
-  ]
-  const modern = pipeline(withoutUndefined(layers), run)
+    timeout: timeoutLayer(clock, stragglers, running),
+    tasks: slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
+    concurrency: slots.concurrency?.layer,
+    validate: validateLayer,
+    ...Object.fromEntries(custom.map(({ layer }, at) => [`custom ${at + 1}`, layer])),
+    park: slots.park?.createLayer?.({ running }),
+    elicitation: slots.elicitation?.layer,
+    approvals: slots.approvals?.layer ?? refuseWithoutApprovals,
+    startTask: slots.tasks?.startLayer,
+    audit: slots.audit?.layer,
+    idempotency: slots.idempotency?.layer ?? refuseIdempotencyKeys,
+  }
+  const probe = slots.console?.probe
+  const probed = Object.entries(layers).flatMap(([name, layer]) => (layer && probe ? [probe(name), layer] : [layer]))
+  const modern = pipeline(withoutUndefined(probed), probe ? probe('run')(run) : run)
   const rejected = (line: LogLine): void => {
     for (const observer of observers) observer.rejected?.(line)
   }
@@ -189,7 +191,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     return toWire(thrown, 'legacy', reference)
   }
 
-  return {
+  const server: TransportServer = {
     async handle(message, context) {
       const reply = await dispatch(message, toContext(context))
       const { encoder } = registry
@@ -269,6 +271,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await Promise.all(all.map(async (contribution) => contribution.close?.()))
     },
   }
+  slots.console?.attach?.(server)
+  return server
 }
 
 /** Adds the resources that tools and skills bring: the pages of apps, and the files of skills. */

@@ -33,7 +33,7 @@ export interface Contributions {
   readonly park: ParkContribution
   readonly approvals: ApprovalsContribution
   readonly idempotency: Contribution
-  readonly console: Contribution
+  readonly console: ConsoleContribution
 }
 /** The name of a place in the pipeline. */
 export type Slot = keyof Contributions
@@ -154,6 +154,18 @@ export interface TasksContribution extends Contribution {
 export interface ParkContribution extends Contribution {
   /** Answers a request with the questions of its work. `running` has the calls that a shutdown waits for, and stops. */
   createLayer?(server: { readonly running: Set<Stop> }): Layer
+}
+
+export interface ConsoleContribution extends Contribution {
+  /** Returns a layer that measures the layer of this name, or the work. It stands right outside it. */
+  readonly probe?: (name: string) => Layer
+  /** Hands over the server when it is ready to take messages, so that people can try its tools. */
+  attach?(server: MessageHandler): void
+}
+
+/** Takes messages, as `handle` of a server does. */
+export interface MessageHandler {
+  handle(message: unknown, context: { readonly via: Via }): Promise<object | readonly object[] | null>
 }
 
 /** Finds the target of a message. */

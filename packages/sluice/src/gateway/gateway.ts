@@ -139,10 +139,10 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
   const seal: Seal = createSeal(secrets, `relay ${name} ${endpoint}`, clock)
   const relays = new Map(
     [...runtime.upstreams.values()].map((one) => {
-      const { upstream, connections } = one
+      const { upstream, connections, times } = one
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
-        ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
+        ...{ ...shared, times, seal, roots: rootsHandler(upstream.roots) },
         verify: (client) => one.verify(client),
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]

@@ -21,6 +21,7 @@ import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
 import { askClient, parkedQuestions } from './parked-questions.ts'
+import type { RecentTimes } from './recent-times.ts'
 import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { scopeKeyOf } from './scope.ts'
 import { toUpstreamError } from './upstream-error.ts'
@@ -31,6 +32,7 @@ export interface RelayDeps {
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
+  readonly times: RecentTimes
   /** Answers with the roots of the configuration, if there are any. */
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
@@ -105,6 +107,7 @@ export function createRelay(deps: RelayDeps): Relay {
   async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {
     const acquired = connections.acquire(scopeKeyOf(scope, call), call.stop)
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
+    const from = deps.times.now()
     let failure: unknown
     try {
       const checking = deps.verify(lease.client)
@@ -119,6 +122,7 @@ export function createRelay(deps: RelayDeps): Relay {
       failure = thrown
       throw thrown
     } finally {
+      deps.times.record(from)
       lease.release(failure)
     }
   }

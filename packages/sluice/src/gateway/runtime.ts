@@ -17,6 +17,8 @@ import type { UpstreamDefinitions } from './definitions.ts'
 import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
 import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
+import type { RecentTimes } from './recent-times.ts'
+import { createRecentTimes } from './recent-times.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { discoveryKey } from './scope.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
@@ -26,6 +28,7 @@ export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
+  readonly times: RecentTimes
   definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
   /** Definitions that each endpoint leaves out. */
@@ -85,6 +88,7 @@ export function createRuntime(
     })
     let verified = new WeakMap<Client, Promise<void> | true>()
     const one: RunningUpstream = {
+      times: createRecentTimes(clock),
       ...{ upstream, connections, discovery, definitions: undefined, origin: 'unknown', leftOut: new Map() },
       verify(client) {
         if (upstream.trust === 'always') return undefined
@@ -223,16 +227,20 @@ export function stateOf({
   discovery,
   connections,
   leftOut,
+  times,
 }: RunningUpstream): UpstreamState {
   const { lastError } = discovery
+  const latency = times.read()
   return {
     name: upstream.name,
+    transport: upstream.isProcess ? 'stdio' : upstream.reaches === undefined ? 'in-process' : 'http',
     definitions: origin,
     tools: definitions?.tools.length ?? 0,
     prompts: definitions?.prompts.length ?? 0,
     resources: definitions?.resources.length ?? 0,
     templates: definitions?.templates.length ?? 0,
-    ...(definitions && { hash: hashOf(definitions) }),
+    ...(definitions && { hash: hashOf(definitions), revision: definitions.revision }),
+    ...(latency && { latency }),
     ...(lastError !== undefined && { lastError }),
     leftOut: [...leftOut.values()].flat(),
     connections: connections.states(),

@@ -1,6 +1,7 @@
 /** The handlers of the API. Their types come from the table, so that an undocumented answer does not compile. */
 
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
+import { tryTool } from './attempts.ts'
 import { assertTenantVisible, verifyTenantAudit } from './audit.ts'
 import { searchAudit } from './audit-search.ts'
 import type { ConsoleState } from './console-state.ts'
@@ -17,6 +18,7 @@ import {
   takeBackTicket,
 } from './tickets.ts'
 import { serversOf } from './tools.ts'
+import { restartUpstream, upstreamsOf } from './upstreams.ts'
 
 /** The authenticated operator of a request. */
 export interface ConsoleCaller {
@@ -56,6 +58,21 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
       return { seq, requests, seconds: consoleState.live.seconds(visible), counts: consoleState.gauges(tenants) }
     },
     listServers: async (_, { operator }) => ({ servers: serversOf(consoleState, operator.tenants) }),
+    tryTool: (input, caller) => tryTool(consoleState, caller, input),
+    getHistory: (input, { operator: { tenants } }) => consoleState.history.read({ ...input, tenants }),
+    listClients: async (_, { operator: { tenants } }) => ({
+      clients: consoleState
+        .clients()
+        .filter(({ isLocal }) => !isLocal || tenants.length === 0)
+        .map(({ isLocal: _1, ...client }) => client),
+    }),
+    listUpstreams: async (_, { operator }) => ({ upstreams: upstreamsOf(consoleState, operator) }),
+    async restartUpstream({ name }, { operator, credential }) {
+      const entry = { upstream: name, by: operator.name, credential }
+      await restartUpstream(consoleState, operator, name)
+      consoleState.audit?.record('default', 'upstream restarted', entry)
+      return {}
+    },
     listTenants: async (_, { operator }) => ({ tenants: await tenantsOf(consoleState, operator) }),
     listKeys: (input, { operator }) => keysOf(consoleState, operator, input),
     async revokeKey({ id }, { operator, credential }) {
