@@ -297,9 +297,10 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
     ),
   )
     .addOption(
-      new Option('--may <what>', 'what they may do besides reading: approve, keys or audit; repeatable').argParser(
-        parsePermission,
-      ),
+      new Option(
+        '--may <what>',
+        'what they may do besides reading: approve, keys, audit, call or upstreams; repeatable',
+      ).argParser(parsePermission),
     )
     .option('--tenant <id>', 'a tenant that they may see; repeatable (default: all)', collect)
     .option('--days <n>', 'the days until the key expires')

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import type { Gateway } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
-import { clientConfigs, writeClientConfigs } from '../host/client-configs.ts'
+import { clientConfigs, keyPlaceholder, writeClientConfigs } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
@@ -83,6 +83,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     state: upstreams ? (upstreamState(upstreams.gateway, name) ?? opened.state) : opened.state,
   }))
   const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file })
+  host.show({ gateway: upstreams?.gateway, clients: clientConfigs(urls, keyPlaceholder, { folder, file }) })
   const signIn = page && (await host.console?.link())
   const clients = writeClientConfigs(folder, configs)
   if (options.json)

@@ -11,7 +11,12 @@ export interface ClientConfig {
   readonly text: string
   /** The place in the client where it belongs. */
   readonly destination: string
+  /** Works on this machine only, because it starts the command that is installed here. */
+  readonly isLocal?: boolean
 }
+
+/** What the console shows in the place of a key, because keys are stored as hashes. */
+export const keyPlaceholder = 'YOUR_API_KEY'
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
 /** The command line that a client starts: from npm, or from this folder if the command was not installed from npm. */
@@ -44,6 +49,7 @@ export function clientConfigs(
       client: 'Claude Desktop',
       file: 'claude_desktop_config.json',
       destination: 'Settings, Developer',
+      isLocal: true,
       text: json({
         mcpServers: named((name, url) => ({
           command: program,

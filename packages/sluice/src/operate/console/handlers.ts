@@ -99,7 +99,7 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
 }
 
 export const sessionBody = (
-  { clock, servers }: ConsoleState,
+  { clock, servers, gateway, clients }: ConsoleState,
   { operator, csrf, expiresAt }: Omit<ConsoleCaller, 'credential'>,
 ): SessionInfo => ({
   operator,
@@ -107,4 +107,5 @@ export const sessionBody = (
   expiresAt,
   now: clock.now(),
   servers: servers.map(({ name }) => name),
+  pages: [...(gateway() ? (['upstreams'] as const) : []), ...(clients().length > 0 ? (['clients'] as const) : [])],
 })

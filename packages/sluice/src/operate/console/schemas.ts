@@ -16,13 +16,18 @@ export const schemas = {
   },
   Session: {
     type: 'object',
-    required: ['operator', 'csrf', 'expiresAt', 'now', 'servers'],
+    required: ['operator', 'csrf', 'expiresAt', 'now', 'servers', 'pages'],
     properties: {
       operator: { $ref: 'Operator' },
       csrf: { type: 'string', description: 'Send it in the header x-csrf-token of every change made with the cookie.' },
       expiresAt: { type: 'number' },
       now: { type: 'number', description: "The server's clock, for countdowns." },
       servers: { type: 'array', items: { type: 'string' } },
+      pages: {
+        type: 'array',
+        description: 'The pages that have something to show here, besides those that always do.',
+        items: { enum: ['upstreams', 'clients'] },
+      },
     },
   },
   Decision: {
