@@ -13,8 +13,8 @@ import type { RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, sendJson, textResult } from './raw-upstream.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
-const shared = (name: string, { url }: RawUpstream): ReturnType<typeof upstream> =>
-  upstream({ name, scope: 'shared', url })
+const shared = (name: string, { url }: RawUpstream, trust?: 'always'): ReturnType<typeof upstream> =>
+  upstream({ name, scope: 'shared', url, ...(trust && { trust }) })
 const listings = ({ requests }: RawUpstream): number => requests.filter(({ method }) => method === 'tools/list').length
 
 test('the slowest upstream does not delay the lists of the others', async () => {
@@ -88,7 +88,7 @@ test('an endpoint declares what its upstream has, and nothing else', async () =>
 
 test.each(eras)('added, removed and changed tools are announced once to clients of %s', async (revision) => {
   const raw = await rawUpstream({ tools: [rawTool('a'), rawTool('b')] })
-  const { url } = await servedAlone(shared('raw', raw))
+  const { url } = await servedAlone(shared('raw', raw, 'always'))
   const client = await clientOf(url, { revision })
   const announced: string[] = []
   await client.subscribe({ toolsListChanged: true }, { notification: (method) => announced.push(method) })
@@ -112,7 +112,7 @@ test.each(eras)('added, removed and changed tools are announced once to clients 
 
 test('a change that changes nothing is not announced', async () => {
   const raw = await rawUpstream()
-  const { url } = await servedAlone(shared('raw', raw))
+  const { url } = await servedAlone(shared('raw', raw, 'always'))
   const client = await clientOf(url)
   const announced: string[] = []
   await client.subscribe({ toolsListChanged: true }, { notification: (method) => announced.push(method) })
@@ -127,7 +127,7 @@ test('a change that changes nothing is not announced', async () => {
 
 test('a flood of changes costs a few listings', async () => {
   const raw = await rawUpstream()
-  const { url } = await servedAlone(shared('raw', raw))
+  const { url } = await servedAlone(shared('raw', raw, 'always'))
   const client = await clientOf(url)
   await expect.poll(() => raw.listening).toBe(1)
   const before = listings(raw)

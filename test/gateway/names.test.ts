@@ -48,7 +48,10 @@ test('names that clients refuse are left out with the reason, and the rest is li
 
 test('without a prefix the owner of a name keeps it, whatever another upstream lists later', async () => {
   const [first, second] = [await rawUpstream({ tools: [] }), await rawUpstream({ tools: [rawTool('search')] })]
-  const { url, team } = await servedGateway([at('first', first, { prefix: '' }), at('second', second, { prefix: '' })])
+  const { url, team } = await servedGateway([
+    at('first', first, { prefix: '', trust: 'always' }),
+    at('second', second, { prefix: '' }),
+  ])
   const client = await clientOf(url)
   second.respond = () => textResult('second')
   first.lists.tools = [rawTool('search'), rawTool('other')]
@@ -86,7 +89,7 @@ test('a later list cannot claim a URI of another upstream, nor one that its temp
   const thief = await rawUpstream()
   reading(owner, 'owner')
   reading(thief, 'thief')
-  const { url, team } = await servedGateway([at('thief', thief), at('owner', owner)])
+  const { url, team } = await servedGateway([at('thief', thief, { trust: 'always' }), at('owner', owner)])
   const client = await clientOf(url)
   await expect.poll(() => thief.listening).toBe(1)
   thief.lists.resources = [resource('note://a'), resource('note://all/1'), resource('mine://a')]

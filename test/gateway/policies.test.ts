@@ -57,16 +57,20 @@ describe('approvals', () => {
     ['another _meta', { _meta: { 'com.example/a': 1 } }],
     ['another output schema', { outputSchema: { type: 'object' } }],
     ['another icon', { icons: [{ src: 'https://example.com/a.png' }] }],
-  ])('%s changes the hash, and voids an approval', async (_, change) => {
+    ['another task support, which clients do not see', { execution: { taskSupport: 'optional' } }],
+  ])('%s voids an approval, also after an operator accepted it', async (_, change) => {
     const plain = rawTool('pay', { annotations: { destructiveHint: false } })
     const raw = await rawUpstream({ tools: [plain] })
     const { approvals, client, team } = await open(raw, [{ approval: 'always' }])
-    const before = team.states()[0]?.hash
     const id = ticketOf(await client.callTool('pay'))
     await approvals.decide(id, { approved: true }, owner)
     raw.lists.tools = [{ ...plain, ...change }]
     await team.restart('raw')
-    expect(team.states()[0]?.hash).not.toBe(before)
+    await expect(client.callTool('pay')).rejects.toMatchObject({ data: { reason: 'unknownTool' } })
+    const [changed] = await team.review.quarantined('raw')
+    const { id: definition = '', hash = '' } = changed ?? {}
+    const operator = { subject: 'olga', via: 'console', tenants: 'all', operator: true } as const
+    await team.review.accept('raw', [{ id: definition, hash }], operator)
     expect(ticketOf(await client.callTool('pay'))).not.toBe(id)
     expect(calls(raw)).toBe(0)
   })

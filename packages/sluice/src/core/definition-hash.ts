@@ -6,11 +6,12 @@ import type { Target } from './target.ts'
 /** Computed on first use and cached, because most servers never need it and a definition does not change. */
 const hashes = new WeakMap<Target, string>()
 
-/** Hashes the list entry and the policy of a target. Methods of the protocol have no definition. */
+/** Hashes the list entry, the policy and the pin of a target. Methods of the protocol have no definition. */
 export function definitionHash(target: Target): string {
   const found = hashes.get(target)
   if (found !== undefined) return found
-  const hash = target.entry ? digest(JSON.parse(JSON.stringify([target.entry, target.policy]))) : ''
+  const { entry, policy, pin } = target
+  const hash = entry ? digest(JSON.parse(JSON.stringify(pin ? [entry, policy, pin] : [entry, policy]))) : ''
   hashes.set(target, hash)
   return hash
 }

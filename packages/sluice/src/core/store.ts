@@ -28,6 +28,8 @@ export interface PageRequest {
 export interface Store {
   /** True if the store is in this process. It is then always available, so no fallback is needed. */
   readonly inProcess?: true
+  /** True if the server has no store, and every verb rejects. */
+  readonly isAbsent?: true
   /**
    * Present if other processes use the store too. It connects the processes of a server: `sharedHub`. Those processes
    * must open what this one sealed, so such a store needs a secret.

@@ -29,6 +29,8 @@ export interface Target {
   readonly policy: Policy
   /** The entry that lists show to the newest revision. `definitionHash` covers it and the policy. */
   readonly entry?: object
+  /** The hash of the reviewed definition, if another party wrote it. `definitionHash` covers it. */
+  readonly pin?: string
   /** The annotations come from another party, so rules treat them as absent: every hint has its dangerous default. */
   readonly hintsAreClaims?: boolean
   /** Whether the tool asks questions. A server without `ask` cannot serve it. */

@@ -35,6 +35,8 @@ export type UpstreamConnection = {
   readonly stderr?: readonly string[]
   /** Number of lines on stdout that were not messages of the protocol. */
   readonly skippedLines?: number
+  /** A definition that differs on this connection from the served one. Its calls are refused. */
+  readonly differs?: string
 }
 
 /** Opens, keeps and ends the connections of one upstream: one per scope key. */

@@ -35,13 +35,20 @@ const lists: readonly (readonly [name: ListName, capability: string, method: str
   ['templates', 'resources', 'resources/templates/list', 'resourceTemplates'],
 ]
 
-/** Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. */
-export async function readDefinitions(client: Client, timeoutMs: number): Promise<UpstreamDefinitions> {
+/**
+ * Lists everything that an upstream has. A list that fails fails the whole, because it must not look empty. Lists that
+ * `isWanted` excludes are not read, and are empty.
+ */
+export async function readDefinitions(
+  client: Client,
+  timeoutMs: number,
+  isWanted: (list: string) => boolean = () => true,
+): Promise<UpstreamDefinitions> {
   const { revision, capabilities, instructions, serverInfo } = client.agreement
   const found: { [list in ListName]: readonly Params[] } = { tools: [], prompts: [], resources: [], templates: [] }
   let length = 0
   for (const [name, capability, method, member] of lists) {
-    if (!isObject(capabilities[capability])) continue
+    if (!isWanted(name) || !isObject(capabilities[capability])) continue
     const entries: Params[] = []
     try {
       for await (const page of client.pages(method, {}, { timeoutMs })) {
@@ -85,17 +92,3 @@ export function parseDefinitions(text: string): UpstreamDefinitions | undefined 
  */
 export const hashOf = ({ tools, prompts, templates, instructions }: UpstreamDefinitions): string =>
   digest({ tools, prompts, templates, instructions: instructions ?? null } as unknown as Json)
-
-/**
- * Returns the first tool that a connection defines differently; `undefined` if all are as served. A tool that is missing
- * there is not a difference, because its call fails by itself.
- */
-export function findDifference(served: UpstreamDefinitions, found: readonly Params[]): string | undefined {
-  const byName = new Map(served.tools.map((tool) => [tool['name'], tool]))
-  for (const tool of found) {
-    const known = byName.get(tool['name'])
-    if (!known || JSON.stringify(known) === JSON.stringify(tool)) continue
-    if (digest(known as Json) !== digest(tool as Json)) return String(tool['name']).slice(0, 128)
-  }
-  return undefined
-}

@@ -22,7 +22,8 @@ export interface DiscoveryOptions {
   readonly refreshMs: number
   /** Keeps the connection for notifications of changes. */
   readonly keepsConnection: boolean
-  found(definitions: UpstreamDefinitions): void
+  /** A rejection counts as a failed listing. */
+  found(definitions: UpstreamDefinitions): Promise<void>
 }
 
 export interface UpstreamDiscovery {
@@ -85,7 +86,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
     let isKept = false
     const lease = await acquire()
     try {
-      options.found(await readDefinitions(lease.client, timeoutMs))
+      await options.found(await readDefinitions(lease.client, timeoutMs))
       lastError = undefined
       retryMs = firstRetryMs
       if (keepsConnection && kept?.client !== lease.client) {

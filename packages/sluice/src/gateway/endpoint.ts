@@ -109,7 +109,10 @@ export function endpointOf(
     ...(isObject(capabilities['resources']) && {
       resources: [...resources, ...templates],
       // A tool's result may link to a resource that no list has.
-      resourceAt: (uri) => (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) ? linkedTarget(uri, context) : undefined),
+      resourceAt: (uri) =>
+        /^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri) && !context.isQuarantinedUri(uri)
+          ? linkedTarget(uri, context)
+          : undefined,
     }),
   }
 }

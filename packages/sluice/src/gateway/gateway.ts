@@ -16,6 +16,7 @@ import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
+import { createReview } from './review-service.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
 import { createRuntime, stateOf } from './runtime.ts'
 import type { Owners } from './table.ts'
@@ -36,10 +37,14 @@ export function gateway(options: GatewayOptions): Gateway {
     throw new TypeError('gateway: two upstreams have the same name; rename one of them')
   let runtime: Runtime | undefined
   let servers = 0
+  const reviewListeners = new Set<(upstream: string) => void>()
+  const changed = (upstream: string): void => {
+    for (const listener of reviewListeners) listener(upstream)
+  }
 
   /** Joins the running part, or starts it. */
   function join(services: Services): { readonly runtime: Runtime; leave(): Promise<void> } {
-    runtime ??= createRuntime(info.name, upstreams, startMs, services)
+    runtime ??= createRuntime(info.name, upstreams, startMs, services, changed)
     const joined = runtime
     servers++
     return {
@@ -119,6 +124,7 @@ export function gateway(options: GatewayOptions): Gateway {
       await one.connections.restart()
       await one.discovery.refresh()
     },
+    review: createReview(() => runtime, reviewListeners),
   }
 }
 
@@ -143,7 +149,7 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
         ...{ ...shared, times, seal, roots: rootsHandler(upstream.roots) },
-        verify: (client) => one.verify(client),
+        verify: one.check.verify,
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]
     }),
@@ -155,7 +161,13 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { one, relay, watches } = found
       const completes =
         one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest
-      return { one, watches, context: { upstream, relay, trustHints: one.upstream.trustHints === true, completes } }
+      const { isQuarantinedUri, servedHash } = one.quarantine
+      const pinOf: TargetContext['pinOf'] = (id) => {
+        const hash = servedHash(id)
+        return hash === undefined ? undefined : { id, hash }
+      }
+      const trustHints = one.upstream.trustHints === true
+      return { one, watches, context: { upstream, relay, trustHints, completes, pinOf, isQuarantinedUri } }
     },
     close() {
       for (const { watches } of relays.values()) watches.close()
@@ -211,7 +223,8 @@ function compileAll(
       resources,
       resourceAt(uri) {
         const owner = links.ownerOf(uri)
-        return owner === undefined ? undefined : linkedTarget(uri, contextOf(owner))
+        if (owner === undefined || contextOf(owner).isQuarantinedUri(uri)) return undefined
+        return linkedTarget(uri, contextOf(owner))
       },
       watch(uri, call, isWanted) {
         const owner = table.ownerOfUri(uri) ?? links.ownerOf(uri)

@@ -5,9 +5,21 @@ export type { FromSdkOptions, SdkServer } from './from-sdk.ts'
 export { fromSdk } from './from-sdk.ts'
 export { gateway } from './gateway.ts'
 export type {
+  DefinitionDiff,
+  DefinitionReview,
+  DiffLine,
+  PinnedKind,
+  QuarantinedDefinition,
+  ReviewedDefinition,
+  Reviewer,
+  ReviewState,
+  UpstreamDiff,
+} from './review.ts'
+export type {
   Gateway,
   GatewayOptions,
   LeftOut,
+  Trust,
   Upstream,
   UpstreamContext,
   UpstreamRule,

@@ -17,6 +17,7 @@ import { clientLog, logLevels } from '../protocol/logging.ts'
 import { resourceNotFound } from '../protocol/resources.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import { toolContextOf } from '../protocol/tool-context.ts'
+import type { CalledDefinition } from './connection-check.ts'
 import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
@@ -37,8 +38,8 @@ export interface RelayDeps {
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
   readonly logger: Logger
-  /** Throws if a connection defines tools differently from the served definitions. `undefined` if it was checked before. */
-  verify(client: Client): Promise<void> | undefined
+  /** Throws if the connection or the definition of the call is quarantined. `undefined` if it was compared before. */
+  verify(client: Client, connection: string, called: CalledDefinition | undefined): Promise<void> | undefined
 }
 
 /** One request to relay. */
@@ -49,6 +50,8 @@ export interface RelayRequest {
   readonly asTask?: boolean
   /** Whether the upstream may ask during a call that needed an approval. */
   readonly relaysQuestions?: boolean
+  /** The pinned definition that the request uses. */
+  readonly called?: CalledDefinition | undefined
 }
 
 export type Relay = (call: Call, request: RelayRequest) => Promise<Result>
@@ -105,12 +108,13 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   async function attempt(call: Call, request: RelayRequest, params: Params): Promise<Params> {
-    const acquired = connections.acquire(scopeKeyOf(scope, call), call.stop)
+    const key = scopeKeyOf(scope, call)
+    const acquired = connections.acquire(key, call.stop)
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
     const from = deps.times.now()
     let failure: unknown
     try {
-      const checking = deps.verify(lease.client)
+      const checking = deps.verify(lease.client, key.text, request.called)
       if (checking) await checking
       const questions = parkedQuestions(call, request, name)
       const options = optionsOf(call, questions, lease.client)

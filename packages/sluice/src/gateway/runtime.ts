@@ -6,17 +6,21 @@
 import { connect } from '../client/client.ts'
 import type { Client } from '../client/types.ts'
 import { digest } from '../core/digest.ts'
-import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
 import type { Key, Store } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
+import type { ConnectionCheck } from './connection-check.ts'
+import { createConnectionCheck } from './connection-check.ts'
 import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
-import { findDifference, hashOf, parseDefinitions } from './definitions.ts'
+import { hashOf, parseDefinitions } from './definitions.ts'
 import type { UpstreamDiscovery } from './discovery.ts'
 import { createDiscovery } from './discovery.ts'
+import { createUpstreamPins, processPinStore } from './pins.ts'
+import { fixedArgumentsOf } from './preset-pins.ts'
+import type { Quarantine } from './quarantine.ts'
+import { createQuarantine, leftOutOf } from './quarantine.ts'
 import type { RecentTimes } from './recent-times.ts'
 import { createRecentTimes } from './recent-times.ts'
 import { unparkedHandlers } from './relay-questions.ts'
@@ -29,18 +33,23 @@ export interface RunningUpstream {
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
   readonly times: RecentTimes
-  definitions: UpstreamDefinitions | undefined
+  readonly quarantine: Quarantine
+  readonly check: ConnectionCheck
+  /** The definitions that are served. */
+  readonly definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
   /** Definitions that each endpoint leaves out. */
   readonly leftOut: Map<string, readonly LeftOut[]>
-  /** Throws if a connection defines tools differently from the served definitions. */
-  verify(client: Client): Promise<void> | undefined
 }
 
 export interface Runtime {
   readonly upstreams: ReadonlyMap<string, RunningUpstream>
+  /** The services of the first server, for the review. */
+  readonly services: Services
   /** Called after definitions changed. The returned function unsubscribes. */
   onChange(then: () => void): () => void
+  /** Serves what the pins of an upstream accept now, here and in the other processes. */
+  pinsChanged(one: RunningUpstream): void
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */
   ready(): Promise<void>
   close(): Promise<void>
@@ -48,22 +57,33 @@ export interface Runtime {
 
 const defaultDiscoverMs = 30_000
 const defaultRefreshMs = 10 * 60_000
+/** How often pins are read, because a message of another process may be lost. */
+const readPinsMs = 5_000
 
+/** `changed` is told of each upstream whose quarantine may have changed. */
 export function createRuntime(
   name: string,
   upstreams: readonly Upstream[],
   startMs: number,
-  { store, clock, logger }: Services,
+  services: Services,
+  changed: (upstream: string) => void,
 ): Runtime {
+  const { store, bus, clock, logger, audit } = services
   const definitionStore = prefixed(store, ['gateway', name, 'definitions'])
+  const pinStore = store.isAbsent ? processPinStore() : prefixed(store, ['gateway', name])
+  const channel = `gateway pins ${name}`
   const listeners = new Set<() => void>()
-  /** Forget which connections were compared, per upstream. */
-  const forgetters = new Map<string, () => void>()
   let starting: Promise<void> | undefined
+  let cancelTimer: (() => void) | undefined
   const running = new Map(upstreams.map((upstream) => [upstream.name, start(upstream)]))
+  const unsubscribe = bus.subscribe(channel, (upstream) => {
+    const one = running.get(upstream)
+    if (one) readPins(one)
+  })
+  scheduleRead()
 
   function start(upstream: Upstream): RunningUpstream {
-    const { discoverMs: timeoutMs = defaultDiscoverMs, refreshMs = defaultRefreshMs, roots } = upstream
+    const { discoverMs: timeoutMs = defaultDiscoverMs, refreshMs = defaultRefreshMs, roots, trust } = upstream
     const eras = new Map<string, 'legacy' | 'modern'>()
     const handlers = unparkedHandlers(upstream.name, roots, (message) =>
       logger.warn({ event: 'upstreamQuestion', upstream: upstream.name, message }),
@@ -71,14 +91,22 @@ export function createRuntime(
     const connections = upstream.open({
       clock,
       logger,
-      connect: (transport, options) =>
-        connect(transport, {
+      async connect(transport, options) {
+        const client: Client = await connect(transport, {
           clientInfo: { name: 'sluice-gateway', version: '0.1.0' },
           // Some servers list other tools to clients that declare less, so every connection declares everything.
           ...{ handlers, tasks: true, eras, timeoutMs, clock },
-          onNotification: (method, params) => notified(upstream.name, method, params),
+          onNotification(method, params) {
+            if (isListChanged(method)) forget()
+            notified(upstream.name, method, params)
+          },
           ...options,
-        }),
+        })
+        function forget(): void {
+          check.forget(client)
+        }
+        return client
+      },
     })
     const discovery = createDiscovery({
       ...{ name: upstream.name, connections, clock, logger, timeoutMs, refreshMs },
@@ -86,38 +114,28 @@ export function createRuntime(
       keepsConnection: upstream.isProcess !== true,
       found: (definitions) => found(upstream.name, definitions),
     })
-    let verified = new WeakMap<Client, Promise<void> | true>()
-    const one: RunningUpstream = {
+    const pins = trust === 'always' ? undefined : createUpstreamPins(pinStore, storeKey(upstream), trust === 'review')
+    const quarantine = createQuarantine(pins, fixedArgumentsOf(upstream.rules))
+    const check = createConnectionCheck({
+      ...{ name: upstream.name, quarantine, timeoutMs, refresh: discovery.refresh },
+      differs(connection, definition) {
+        const fields = { upstream: upstream.name, connection, definition }
+        logger.warn({ event: 'connectionQuarantined', ...fields })
+        audit.record(operatorTenant, 'connection quarantined', fields)
+      },
+    })
+    return {
+      ...{ upstream, connections, discovery, quarantine, check, origin: 'unknown', leftOut: new Map() },
       times: createRecentTimes(clock),
-      ...{ upstream, connections, discovery, definitions: undefined, origin: 'unknown', leftOut: new Map() },
-      verify(client) {
-        if (upstream.trust === 'always') return undefined
-        const known = verified.get(client)
-        if (known) return known === true ? undefined : known
-        const checked = verified
-        const checking = compare(one, client, timeoutMs).then(
-          () => {
-            checked.set(client, true)
-          },
-          (thrown: unknown) => {
-            // A connection that shows other definitions stays refused. A failure is checked again by the next call.
-            if (!(thrown instanceof RpcError)) checked.delete(client)
-            throw thrown
-          },
-        )
-        checked.set(client, checking)
-        return checking
+      get definitions() {
+        return quarantine.served
       },
     }
-    forgetters.set(upstream.name, () => {
-      verified = new WeakMap()
-    })
-    return one
   }
 
   function notified(upstream: string, method: string, params: Params): void {
     const one = running.get(upstream)
-    if (/^notifications\/\w+\/list_changed$/.test(method)) one?.discovery.changed()
+    if (isListChanged(method)) one?.discovery.changed()
     else if (method === 'notifications/message') {
       // On a channel a log message names no call, so it goes to the operator.
       const { level, data } = params
@@ -126,21 +144,76 @@ export function createRuntime(
     }
   }
 
-  function found(upstream: string, definitions: UpstreamDefinitions): void {
+  async function found(upstream: string, definitions: UpstreamDefinitions): Promise<void> {
     const one = running.get(upstream)
     if (!one) return
+    const { quarantine } = one
     const text = JSON.stringify(definitions)
-    const isSame = one.definitions !== undefined && JSON.stringify(one.definitions) === text
-    const wasKnown = one.origin === 'current'
-    one.origin = 'current'
-    if (isSame && wasKnown) return
-    one.definitions = definitions
+    const isSame = quarantine.listed !== undefined && JSON.stringify(quarantine.listed) === text
+    if (isSame && one.origin === 'current') return
     if (!isSame) {
+      quarantine.list(definitions)
       // Each connection is compared with the new definitions before its next call.
-      forgetters.get(upstream)?.()
+      one.check.forgetAll()
       save(definitionStore, one.upstream, text)
     }
+    await settlePins(one)
+    one.origin = 'current'
+    announce(one)
+  }
+
+  /** Reads the pins. Accepts what is listed if no decision was made before, if the operator did not ask to review it. */
+  async function settlePins({ upstream, quarantine }: RunningUpstream): Promise<void> {
+    const { pins, offered } = quarantine
+    if (!pins || pins.isKnown) return
+    if (upstream.trust === 'review') await pins.read()
+    else if (await pins.acceptFirst(offered.values(), { by: 'first use', at: clock.now() }))
+      audit.record(operatorTenant, 'definitions accepted at first use', {
+        upstream: upstream.name,
+        definitions: offered.size,
+        hash: digest([...offered.values()].map(({ id, hash }) => [id, hash])),
+      })
+    quarantine.update()
+  }
+
+  function announce({ upstream, quarantine }: RunningUpstream): void {
+    const waiting = quarantine.quarantined.filter(({ rejected }) => !rejected)
+    if (waiting.length > 0)
+      logger.warn({
+        ...{ event: 'definitionsQuarantined', upstream: upstream.name, count: waiting.length },
+        definitions: waiting
+          .slice(0, 20)
+          .map(({ definition }) => definition.id.slice(0, 128))
+          .join(', '),
+        message: `New or changed definitions are not served. See: sluice upstreams diff ${upstream.name}`,
+      })
     for (const listener of listeners) listener()
+    changed(upstream.name)
+  }
+
+  function scheduleRead(): void {
+    if (store.inProcess || store.isAbsent) return
+    cancelTimer = clock.after(readPinsMs, () => {
+      for (const one of running.values()) readPins(one)
+      scheduleRead()
+    })
+  }
+
+  /** A store that cannot be read changes nothing: what was accepted before is served. */
+  function readPins(one: RunningUpstream): void {
+    const { pins } = one.quarantine
+    pins?.read().then(
+      (isChanged) => {
+        if (isChanged) applyPins(one)
+      },
+      () => {},
+    )
+  }
+
+  function applyPins(one: RunningUpstream): void {
+    one.quarantine.update()
+    one.check.forgetAll()
+    announce(one)
   }
 
   function save(to: Store, upstream: Upstream, text: string): void {
@@ -150,13 +223,15 @@ export function createRuntime(
     })
   }
 
-  async function load({ upstream }: RunningUpstream): Promise<void> {
+  async function load(one: RunningUpstream): Promise<void> {
+    const { quarantine, upstream } = one
     const text = await definitionStore.get(storeKey(upstream)).catch(() => undefined)
-    const one = running.get(upstream.name)
     const stored = text === undefined ? undefined : parseDefinitions(text)
-    if (!one || !stored || one.definitions) return
-    one.definitions = stored
-    one.origin = 'stored'
+    if (!stored || quarantine.listed) return
+    quarantine.list(stored)
+    // Without pins nothing is served. The discovery tries again.
+    await settlePins(one).catch(() => {})
+    if (quarantine.served) one.origin = 'stored'
   }
 
   /** An upstream with stored definitions is listed meanwhile, and delays nothing. */
@@ -170,20 +245,26 @@ export function createRuntime(
       })
       return one.origin === 'stored' ? Promise.resolve() : listing
     })
-    let cancelTimer = (): void => {}
+    let cancelWait = (): void => {}
     const waited = new Promise<void>((resolve) => {
-      cancelTimer = clock.after(startMs, resolve)
+      cancelWait = clock.after(startMs, resolve)
     })
     await Promise.race([Promise.all(listings), waited])
-    cancelTimer()
+    cancelWait()
     for (const listener of listeners) listener()
   }
 
   return {
     upstreams: running,
+    services,
     onChange(then) {
       listeners.add(then)
       return () => listeners.delete(then)
+    },
+    pinsChanged(one) {
+      applyPins(one)
+      // The other processes read the pins again soon, also without the message.
+      bus.publish(channel, one.upstream.name).catch(() => {})
     },
     ready() {
       starting ??= begin()
@@ -191,6 +272,8 @@ export function createRuntime(
     },
     async close() {
       listeners.clear()
+      cancelTimer?.()
+      unsubscribe()
       await Promise.all(
         [...running.values()].flatMap(({ connections, discovery }) => [connections.close(), discovery.close()]),
       )
@@ -201,23 +284,10 @@ export function createRuntime(
 /** A name that is given to another server later must not bring the definitions of the first. */
 const storeKey = ({ name, reaches = '' }: Upstream): Key => [name, digest(reaches)]
 
-/** Compares the tools of a connection with the served ones, and with newly listed ones before it is refused. */
-async function compare(one: RunningUpstream, client: Client, timeoutMs: number): Promise<void> {
-  const { definitions, discovery, upstream } = one
-  if (!definitions || !isObject(client.agreement.capabilities['tools'])) return
-  const tools: Params[] = []
-  for await (const page of client.pages('tools/list', {}, { timeoutMs }))
-    if (Array.isArray(page['tools'])) tools.push(...page['tools'].filter(isObject))
-  if (findDifference(definitions, tools) === undefined) return
-  await discovery.refresh()
-  const different = findDifference(one.definitions ?? definitions, tools)
-  if (different === undefined) return
-  throw new RpcError(
-    'upstreamUnavailable',
-    `${upstream.name} defines ${different} differently on this connection than for everyone else. The call did not run: tell the operator`,
-    { data: { mayHaveRun: false, tool: different } },
-  )
-}
+const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
+
+/** The audit of what concerns all tenants, as of other decisions of operators. */
+export const operatorTenant = 'default'
 
 /** Returns what an operator sees of an upstream. */
 export function stateOf({
@@ -226,6 +296,8 @@ export function stateOf({
   origin,
   discovery,
   connections,
+  quarantine: { quarantined },
+  check: { differing },
   leftOut,
   times,
 }: RunningUpstream): UpstreamState {
@@ -242,7 +314,11 @@ export function stateOf({
     ...(definitions && { hash: hashOf(definitions), revision: definitions.revision }),
     ...(latency && { latency }),
     ...(lastError !== undefined && { lastError }),
-    leftOut: [...leftOut.values()].flat(),
-    connections: connections.states(),
+    quarantined: quarantined.filter(({ rejected }) => !rejected).length,
+    leftOut: [...leftOutOf(quarantined, upstream.name), ...[...leftOut.values()].flat()],
+    connections: connections.states().map((each) => {
+      const differs = differing.get(each.key)
+      return differs === undefined ? each : { ...each, differs }
+    }),
   }
 }

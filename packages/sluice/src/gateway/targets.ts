@@ -19,7 +19,9 @@ import { createResourceList } from '../protocol/resource-list.ts'
 import type { Resource } from '../protocol/resources.ts'
 import { headerParams } from '../protocol/schema.ts'
 import type { Tool, ToolEntry } from '../protocol/tools.ts'
+import type { CalledDefinition } from './connection-check.ts'
 import { cleanIcons, withCleanMeta } from './hygiene.ts'
+import { idOf } from './pinned.ts'
 import type { Relay } from './relay.ts'
 import { assertResult } from './relay.ts'
 import type { ToolSettings } from './rules.ts'
@@ -32,6 +34,10 @@ export interface TargetContext {
   readonly trustHints: boolean
   /** Whether the upstream completes arguments. */
   readonly completes: boolean
+  /** Returns the pin of a served definition; `undefined` if definitions are not pinned. */
+  readonly pinOf: (id: string) => CalledDefinition | undefined
+  /** Whether a URI belongs to a quarantined template. */
+  readonly isQuarantinedUri: (uri: string) => boolean
   /** Inspects an answer before it leaves, for the endpoint for all. */
   readonly outgoing?: (answer: Result) => Result
 }
@@ -70,6 +76,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
   const asTask = isObject(execution) && execution['taskSupport'] === 'required'
   const { execution: _, ...listed } = cleanEntry(entry)
   const { policy, format, relaysQuestions } = settings
+  const called = context.pinOf(idOf('tool', String(original)))
   const finish = (answer: Result): Answer => {
     if (isQuestion(answer)) return answer
     return sent(context, format ? format(answer, entry['outputSchema'] !== undefined) : answer, 'content')
@@ -80,6 +87,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     policy,
     // The members that a client reads were checked above. Further ones are the upstream's own.
     entry: { ...listed, name } as unknown as ToolEntry,
+    ...(called && { pin: called.hash }),
     hintsAreClaims: !trustHints,
     asksWhileRunning: 'possible',
     ...(headers.length > 0 && { headers }),
@@ -87,7 +95,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
       effect: () => Promise.resolve(effect),
       run: (call) =>
         relay(call, {
-          ...{ method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions },
+          ...{ method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions, called },
         }).then(finish),
     }),
   }
@@ -107,6 +115,7 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
 export function promptTarget(entry: Params, name: string, context: TargetContext): Prompt {
   assertEntry(entry, name)
   const { name: original, arguments: parameters } = entry
+  const called = context.pinOf(idOf('prompt', String(original)))
   const names = (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown) =>
     isObject(parameter) && typeof parameter['name'] === 'string' ? [parameter['name']] : [],
   )
@@ -121,7 +130,7 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
     prepare: (args): Ready => ({
       run: (call) =>
         context
-          .relay(call, { method: 'prompts/get', params: { name: original, arguments: args } })
+          .relay(call, { method: 'prompts/get', params: { name: original, arguments: args }, called })
           .then((answer) => (isQuestion(answer) ? answer : sent(context, answer, 'messages'))),
     }),
   }
@@ -134,6 +143,7 @@ export function resourceTarget(entry: Params, context: TargetContext): Resource 
     throw new TypeError('its URI has no scheme or is too long')
   if (typeof entry['name'] !== 'string') throw new TypeError('it has no name')
   const template = entry['uriTemplate'] === undefined ? undefined : parseTemplate(uri)
+  const called = template && context.pinOf(idOf('template', String(entry['uriTemplate'])))
   return {
     kind: 'resource',
     name: uri,
@@ -145,16 +155,16 @@ export function resourceTarget(entry: Params, context: TargetContext): Resource 
     completion: relayedCompletion,
     createList: createResourceList,
     list: undefined,
-    prepare: (args) => readOf(String(args), context),
+    prepare: (args) => readOf(String(args), context, called),
   }
 }
 
 /** Makes the work of reading one URI. */
-function readOf(uri: string, context: TargetContext): Ready {
+function readOf(uri: string, context: TargetContext, called: CalledDefinition | undefined): Ready {
   return {
     run: (call) =>
       context
-        .relay(call, { method: 'resources/read', params: { uri } })
+        .relay(call, { method: 'resources/read', params: { uri }, called })
         .then((answer) =>
           isQuestion(answer) ? answer : sent(context, { ttlMs: 0, cacheScope: 'private', ...answer }, 'contents'),
         ),

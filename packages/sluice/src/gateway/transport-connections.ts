@@ -189,7 +189,7 @@ export function createTransportConnections(options: TransportConnectionsOptions)
 }
 
 /** A failed handshake is never a call that ran. */
-const notRun = (thrown: unknown): unknown =>
+export const notRun = (thrown: unknown): unknown =>
   thrown instanceof ClientError && thrown.mayHaveRun && thrown.reason !== 'cancelled'
     ? new ClientError(thrown.reason, thrown.message, { mayHaveRun: false, cause: thrown })
     : thrown instanceof Error && !(thrown instanceof ClientError) && !(thrown instanceof RpcError)

@@ -7,6 +7,7 @@ import type { Logger } from '../core/log.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { Format } from '../protocol/format.ts'
 import type { Connections, Scope, UpstreamConnection } from './connections.ts'
+import type { DefinitionReview } from './review.ts'
 
 /**
  * A rule of the operator for tools of an upstream. Of the rules that match a tool, the first that states a member
@@ -32,6 +33,9 @@ export interface UpstreamRule {
   readonly format?: Format
 }
 
+/** Decides which definitions of an upstream are served without an operator. */
+export type Trust = 'first-use' | 'review' | 'always'
+
 /** Settings that every kind of upstream has. */
 export interface UpstreamSettings {
   /** Lower-case letters, digits and `-`. Names on the endpoint for all begin with it, and tickets show it. */
@@ -46,10 +50,11 @@ export interface UpstreamSettings {
   /** Believes the upstream's annotations. By default they are claims, and every tool counts as dangerous. */
   readonly trustHints?: boolean
   /**
-   * `always` calls tools without comparing their definitions on each new connection with the listed ones. For servers
+   * Which definitions are served. `first-use`, the default: those of the first start, and later ones that an operator
+   * accepted. `review`: only those that an operator accepted. `always`: all, without comparing connections, for servers
    * that you wrote.
    */
-  readonly trust?: 'compare' | 'always'
+  readonly trust?: Trust
   /** The prefix of its names on the endpoint for all, by default its name. `''` keeps the names as they are. */
   readonly prefix?: string
   /** Folders to name to an upstream that asks for roots outside a call, as `file://` URIs. */
@@ -98,6 +103,8 @@ export interface Gateway extends ServerDefinition {
   states(): readonly UpstreamState[]
   /** Ends the connections of an upstream, and lists its definitions again. */
   restart(upstream: string): Promise<void>
+  /** Shows and decides new and changed definitions, which are not served until an operator accepts them. */
+  readonly review: DefinitionReview
 }
 
 /** What an operator sees of one upstream. */
@@ -118,6 +125,8 @@ export interface UpstreamState {
   readonly hash?: string
   /** Why the last listing failed. */
   readonly lastError?: string
+  /** Number of new and changed definitions that wait for an operator. */
+  readonly quarantined: number
   /** Definitions that are not served, with the reason. */
   readonly leftOut: readonly LeftOut[]
   readonly connections: readonly UpstreamConnection[]
@@ -125,7 +134,7 @@ export interface UpstreamState {
 
 /** A definition that is not served. */
 export interface LeftOut {
-  readonly kind: 'tool' | 'prompt' | 'resource' | 'template'
+  readonly kind: 'tool' | 'prompt' | 'resource' | 'template' | 'instructions'
   readonly name: string
   readonly reason: string
 }
