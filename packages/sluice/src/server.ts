@@ -271,7 +271,12 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await Promise.all(all.map(async (contribution) => contribution.close?.()))
     },
   }
-  slots.console?.attach?.(server)
+  const { authenticate, tenants: tenancy } = slots
+  slots.console?.attach?.({
+    handle: server.handle,
+    expandScopes: authenticate?.expandScopes,
+    toolsOf: tenancy?.toolsOf,
+  })
   return server
 }
 

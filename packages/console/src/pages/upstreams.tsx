@@ -7,6 +7,7 @@ import { callApi, problemOf } from '../client.ts'
 import { Code, toLines } from '../code.tsx'
 import { serverNow, useQuery } from '../hooks.ts'
 import { ago, Chip, Confirm, Empty, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
+import { Definitions } from './definitions.tsx'
 
 const refreshMs = 5_000
 
@@ -57,6 +58,7 @@ function Upstream({ upstream, mayManage, onChange }: UpstreamProps): JSX.Element
           <Visible text={name} />
         </h2>
         <Chip tone={tones[state]}>{state}</Chip>
+        {upstream.quarantined > 0 && <Chip tone="warn">{number(upstream.quarantined)} to review</Chip>}
         {upstream.definitions === 'stored' && <Chip>definitions from the store</Chip>}
         <Restart upstream={upstream} mayManage={mayManage} onDone={onChange} />
       </header>
@@ -66,6 +68,12 @@ function Upstream({ upstream, mayManage, onChange }: UpstreamProps): JSX.Element
           <Visible text={lastError} />
         </p>
       )}
+      <Definitions
+        upstream={name}
+        mayManage={mayManage}
+        version={`${upstream.hash} ${upstream.quarantined} ${leftOut.length}`}
+        onChange={onChange}
+      />
       {leftOut.length > 0 && (
         <details>
           <summary>{number(leftOut.length)} definitions are not served</summary>

@@ -24,7 +24,7 @@ export interface Contributions {
   readonly metrics: Contribution
   readonly health: Contribution
   readonly authenticate: AuthenticateContribution
-  readonly tenants: Contribution
+  readonly tenants: TenantsContribution
   readonly rateLimit: Contribution
   readonly concurrency: Contribution
   readonly custom: Contribution
@@ -123,6 +123,13 @@ export interface AuthenticateContribution extends Contribution {
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
   /** The public address and its metadata, which HTTP transports accept and serve without further options. */
   readonly expose?: ProtectedResource
+  /** Returns the scopes with all that they imply. */
+  readonly expandScopes?: (scopes: ReadonlySet<string>) => ReadonlySet<string>
+}
+
+export interface TenantsContribution extends Contribution {
+  /** Returns the tools of a tenant. Absent if all tenants have the same. */
+  readonly toolsOf?: ((tenant: string) => ReadonlySet<string> | 'all') | undefined
 }
 
 export interface ElicitationContribution extends Contribution {
@@ -160,12 +167,15 @@ export interface ConsoleContribution extends Contribution {
   /** Returns a layer that measures the layer of this name, or the work. It stands right outside it. */
   readonly probe?: (name: string) => Layer
   /** Hands over the server when it is ready to take messages, so that people can try its tools. */
-  attach?(server: MessageHandler): void
+  attach?(server: AttachedServer): void
 }
 
-/** Takes messages, as `handle` of a server does. */
-export interface MessageHandler {
+/** What the console uses of a server. */
+export interface AttachedServer {
+  /** Takes messages, as `handle` of a server does. */
   handle(message: unknown, context: { readonly via: Via }): Promise<object | readonly object[] | null>
+  readonly expandScopes: AuthenticateContribution['expandScopes']
+  readonly toolsOf: TenantsContribution['toolsOf']
 }
 
 /** Finds the target of a message. */

@@ -37,6 +37,9 @@ export type MinuteStats = FromSchema<ConsoleSchemas['Minute']>
 /** The configuration that connects one client. */
 export type ClientFile = FromSchema<ConsoleSchemas['ClientFile']>
 export type UpstreamSummary = FromSchema<ConsoleSchemas['Upstream']>
+export type DefinitionDiffView = FromSchema<ConsoleSchemas['Definition']>
+export type KeyAccess = FromSchema<ConsoleSchemas['Access']>
+export type ToolAccess = FromSchema<ConsoleSchemas['ToolAccess']>
 export type ConnectionSummary = FromSchema<ConsoleSchemas['Connection']>
 export type ToolSummary = FromSchema<ConsoleSchemas['Tool']>
 export type ServerSummary = FromSchema<ConsoleSchemas['Server']>

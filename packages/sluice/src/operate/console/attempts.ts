@@ -44,7 +44,7 @@ export async function tryTool(
 ): Promise<ToolAttempt> {
   const { tool, key: keyId, tenant } = input
   const server = consoleState.servers.find(({ name }) => name === input.server)
-  if (!server?.handler || !isTool(server, tool)) throw new RpcError('resourceNotFound', 'This tool does not exist')
+  if (!server?.attached || !isTool(server, tool)) throw new RpcError('resourceNotFound', 'This tool does not exist')
   const args = parseArguments(input.arguments)
   const key = server.authenticated ? await usableKey(consoleState, operator.tenants, keyId) : undefined
   const tenants = key?.tenants ?? []
@@ -63,7 +63,7 @@ export async function tryTool(
   })
   const unwatch = consoleState.layerTimes.watch()
   try {
-    const reply = await server.handler.handle(messageOf(tool, args, tenant), { via })
+    const reply = await server.attached.handle(messageOf(tool, args, tenant), { via })
     return toAttempt(consoleState, reply, attempt.ended)
   } finally {
     unwatch()

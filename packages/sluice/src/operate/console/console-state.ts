@@ -3,7 +3,7 @@
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
-import type { Gauge as Counted, DefinitionSummary, MessageHandler, Quota } from '../../core/plugin.ts'
+import type { AttachedServer, Gauge as Counted, DefinitionSummary, Quota } from '../../core/plugin.ts'
 import type { Store } from '../../core/store.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { ApiKeyAdmin } from '../../layers/identities/api-keys.ts'
@@ -19,8 +19,8 @@ export interface WatchedServer {
   definition(): DefinitionSummary
   /** Whether callers must prove who they are. */
   readonly authenticated: boolean
-  /** Takes messages. `undefined` until the server is complete. */
-  readonly handler: MessageHandler | undefined
+  /** The server itself; `undefined` until it is complete. */
+  readonly attached: AttachedServer | undefined
   /** Numbers that its plugins keep. */
   readonly gauges: readonly Counted[]
   readonly quotas: readonly Quota[]

@@ -1,5 +1,6 @@
 /** The handlers of the API. Their types come from the table, so that an undocumented answer does not compile. */
 
+import { accessOf } from './access.ts'
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
 import { tryTool } from './attempts.ts'
 import { assertTenantVisible, verifyTenantAudit } from './audit.ts'
@@ -18,7 +19,7 @@ import {
   takeBackTicket,
 } from './tickets.ts'
 import { serversOf } from './tools.ts'
-import { restartUpstream, upstreamsOf } from './upstreams.ts'
+import { decideDefinition, definitionsOf, restartUpstream, upstreamsOf } from './upstreams.ts'
 
 /** The authenticated operator of a request. */
 export interface ConsoleCaller {
@@ -73,6 +74,12 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
       consoleState.audit?.record('default', 'upstream restarted', entry)
       return {}
     },
+    getDefinitions: async (input) => ({ definitions: await definitionsOf(consoleState, input) }),
+    async decideDefinition(input, { operator }) {
+      await decideDefinition(consoleState, operator, input)
+      return {}
+    },
+    listAccess: (input, { operator }) => accessOf(consoleState, operator, input),
     listTenants: async (_, { operator }) => ({ tenants: await tenantsOf(consoleState, operator) }),
     listKeys: (input, { operator }) => keysOf(consoleState, operator, input),
     async revokeKey({ id }, { operator, credential }) {

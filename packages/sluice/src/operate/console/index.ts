@@ -10,7 +10,7 @@ import { systemClock } from '../../core/clock.ts'
 import { bugOf } from '../../core/error.ts'
 import type { Logger } from '../../core/log.ts'
 import { silentLogger } from '../../core/log.ts'
-import type { DefinitionSummary, MessageHandler, SlotPlugin } from '../../core/plugin.ts'
+import type { AttachedServer, DefinitionSummary, SlotPlugin } from '../../core/plugin.ts'
 import { noAudit } from '../../core/plugin.ts'
 import type { Key, Store } from '../../core/store.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -111,7 +111,7 @@ export function createConsole(options: ConsoleOptions): Console {
         const { name, gauges, quotas } = services
         let served: DefinitionSummary = { name, version: '' }
         let authenticated = false
-        let handler: MessageHandler | undefined
+        let attached: AttachedServer | undefined
         if (services.store !== store)
           throw new TypeError(
             'console: it shows the tickets, keys and audit of one store, so pass the same "store" to it and its servers',
@@ -125,8 +125,8 @@ export function createConsole(options: ConsoleOptions): Console {
           get authenticated() {
             return authenticated
           },
-          get handler() {
-            return handler
+          get attached() {
+            return attached
           },
         })
         let isStarted = false
@@ -136,7 +136,7 @@ export function createConsole(options: ConsoleOptions): Console {
             authenticated = exposure.authenticated
           },
           attach(server) {
-            handler = server
+            attached = server
           },
           probe: layerTimes.createProbe(),
           async ready() {

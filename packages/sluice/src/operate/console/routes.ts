@@ -252,6 +252,50 @@ export const routes = {
     input: { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 256 } } },
     output: { type: 'object', properties: {} },
   },
+  getDefinitions: {
+    method: 'GET',
+    path: '/api/upstreams/{name}/definitions',
+    about: 'Returns the definitions of an upstream that differ from the accepted ones, line by line.',
+    input: { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 256 } } },
+    output: {
+      type: 'object',
+      required: ['definitions'],
+      properties: { definitions: { type: 'array', items: { $ref: 'Definition' } } },
+    },
+  },
+  decideDefinition: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/definitions/decision',
+    about:
+      'Accepts or rejects one definition. `hash` is the one you saw; if the upstream lists another, nothing is decided. Only for operators of all tenants.',
+    needs: 'upstreams:manage',
+    input: {
+      type: 'object',
+      required: ['name', 'id', 'hash', 'accepted'],
+      properties: {
+        name: { type: 'string', maxLength: 256 },
+        id: { type: 'string', maxLength: 8192 },
+        hash: { type: 'string', maxLength: 256 },
+        accepted: { type: 'boolean' },
+      },
+    },
+    output: { type: 'object', properties: {} },
+  },
+  listAccess: {
+    method: 'GET',
+    path: '/api/access',
+    about: 'Lists which tools of a server each valid key may call, with the reason for each no, in pages.',
+    input: {
+      type: 'object',
+      required: ['server'],
+      properties: { server: { type: 'string', maxLength: 256 }, after: { type: 'string', maxLength: 64 } },
+    },
+    output: {
+      type: 'object',
+      required: ['keys'],
+      properties: { keys: { type: 'array', items: { $ref: 'Access' } }, next: { type: 'string' } },
+    },
+  },
   listTenants: {
     method: 'GET',
     path: '/api/tenants',

@@ -333,6 +333,7 @@ export const schemas = {
       'templates',
       'inFlight',
       'restarts',
+      'quarantined',
       'leftOut',
       'connections',
     ],
@@ -356,6 +357,7 @@ export const schemas = {
       p50: { type: 'number', description: 'The median of the last 100 calls, in milliseconds.' },
       p95: { type: 'number' },
       lastError: { type: 'string' },
+      quarantined: { type: 'integer', description: 'New and changed definitions that wait for an operator.' },
       leftOut: {
         type: 'array',
         description: 'Definitions that are not served, with the reason.',
@@ -370,6 +372,56 @@ export const schemas = {
         description: 'Operators of some tenants see only the connections of these tenants, without output and errors.',
         items: { $ref: 'Connection' },
       },
+    },
+  },
+  Definition: {
+    type: 'object',
+    description: 'A definition of an upstream that differs from the accepted one. It is not served.',
+    required: ['id', 'kind', 'name', 'state', 'hash', 'marks', 'lines'],
+    properties: {
+      id: { type: 'string' },
+      kind: { enum: ['tool', 'prompt', 'template', 'instructions'] },
+      name: { type: 'string' },
+      state: { enum: ['new', 'changed', 'gone'], description: '`gone`: the upstream no longer lists it.' },
+      hash: { type: 'string', description: 'SHA-256 over what a model or a person sees of it. Empty if it is gone.' },
+      marks: { type: 'array', description: 'Why it needs a closer look.', items: { type: 'string' } },
+      rejected: {
+        type: 'object',
+        description: 'The operator who rejected exactly this hash.',
+        required: ['by', 'at'],
+        properties: { by: { type: 'string' }, at: { type: 'number' } },
+      },
+      lines: {
+        type: 'array',
+        description: 'The definition as text, line by line against the accepted one.',
+        items: {
+          type: 'object',
+          required: ['change', 'text'],
+          properties: { change: { enum: ['same', 'added', 'removed'] }, text: { type: 'string' } },
+        },
+      },
+    },
+  },
+  Access: {
+    type: 'object',
+    description: 'Which tools of a server one key may call, for one of its tenants.',
+    required: ['key', 'prefix', 'subject', 'scopes', 'tools'],
+    properties: {
+      key: { type: 'string', description: 'The id of the key.' },
+      prefix: { type: 'string' },
+      subject: { type: 'string' },
+      tenant: { type: 'string', description: 'Absent if the key has no tenants.' },
+      scopes: { type: 'array', items: { type: 'string' } },
+      tools: { type: 'array', items: { $ref: 'ToolAccess' } },
+    },
+  },
+  ToolAccess: {
+    type: 'object',
+    required: ['name', 'outcome'],
+    properties: {
+      name: { type: 'string' },
+      outcome: { enum: ['runs', 'needsApproval', 'dependsOnArguments', 'refused'] },
+      reason: { type: 'string', description: 'Why it is refused.' },
     },
   },
   Connection: {

@@ -3,7 +3,7 @@
 import { RpcError } from '../../core/error.ts'
 import type { Gateway, UpstreamState } from '../../gateway/types.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
-import type { ConnectionSummary, Operator, UpstreamSummary } from './api.ts'
+import type { ConnectionSummary, DefinitionDiffView, Operator, RouteInput, UpstreamSummary } from './api.ts'
 import type { ConsoleState } from './console-state.ts'
 
 export const upstreamsOf = ({ gateway }: ConsoleState, { tenants }: Operator): readonly UpstreamSummary[] =>
@@ -24,6 +24,7 @@ function toUpstream(state: UpstreamState, tenants: readonly string[]): UpstreamS
     ...{ inFlight: sum('inFlight'), restarts: sum('restarts') },
     ...(isForAll && state.latency),
     ...(isForAll && state.lastError !== undefined && { lastError: state.lastError }),
+    quarantined: state.quarantined,
     leftOut: state.leftOut,
     connections: connections.map((each) => toConnection(each, isForAll)),
   }
@@ -57,8 +58,7 @@ function summaryOf(
 function managed({ gateway }: ConsoleState, { tenants }: Operator, name: string): Gateway {
   if (tenants.length > 0) throw new RpcError('forbidden', 'Upstreams serve all tenants: ask an operator of all tenants')
   const found = gateway()
-  if (!found?.states().some((each) => each.name === name))
-    throw new RpcError('resourceNotFound', 'This upstream does not exist')
+  if (!found?.states().some((each) => each.name === name)) throw unknownUpstream()
   return found
 }
 
@@ -71,3 +71,31 @@ export async function restartUpstream(consoleState: ConsoleState, operator: Oper
     throw new RpcError('conflict', `${name} was ended and does not start: ${cause}`)
   }
 }
+
+/** Definitions are the same for all tenants, so every operator may read them. */
+export async function definitionsOf(
+  { gateway }: ConsoleState,
+  { name }: RouteInput<'getDefinitions'>,
+): Promise<readonly DefinitionDiffView[]> {
+  const diff = await gateway()?.review.diff(name)
+  if (!diff) throw unknownUpstream()
+  return diff.definitions.map(({ id, kind, name: definition, state, hash, marks, lines, rejected }) => ({
+    ...{ id, kind, name: definition, state, hash, marks, lines },
+    ...(rejected && { rejected }),
+  }))
+}
+
+/** The review records the decision in the audit, and what it refuses. */
+export async function decideDefinition(
+  { gateway }: ConsoleState,
+  { name: subject, tenants }: Operator,
+  { name, id, hash, accepted }: RouteInput<'decideDefinition'>,
+): Promise<void> {
+  const review = gateway()?.review
+  if (!review) throw unknownUpstream()
+  // The route checked the scope.
+  const by = { subject, via: 'console', tenants: tenants.length === 0 ? 'all' : tenants, operator: true } as const
+  await (accepted ? review.accept(name, [{ id, hash }], by) : review.reject(name, [{ id, hash }], by))
+}
+
+const unknownUpstream = (): RpcError => new RpcError('resourceNotFound', 'This upstream does not exist')
