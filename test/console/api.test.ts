@@ -432,6 +432,9 @@ describe('the documentation is true', () => {
       // test/console/operate.test.ts has a gateway.
       listUpstreams: () => owner.get('api/upstreams'),
       restartUpstream: async () => ({ status: 200, body: {} }),
+      getDefinitions: async () => ({ status: 200, body: { definitions: [] } }),
+      decideDefinition: async () => ({ status: 200, body: {} }),
+      listAccess: () => owner.get('api/access?server=shop'),
       listTenants: () => owner.get('api/tenants'),
       listKeys: () => owner.get('api/keys'),
       revokeKey: () => owner.post(`api/keys/${key}/revoke`),

@@ -3,10 +3,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { apiKeys, authenticate, memoryStore, tenants } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
+import { createAudit } from 'sluice/audit'
+import { createConsole } from 'sluice/console'
 import { gateway, upstream } from 'sluice/gateway-node'
+import { createServer } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BrowserSession, ConsoleFixture, ConsoleResponse } from '../kit/servers/console.fixture.ts'
-import { openConsoleFixture, send, shopDefinition, signIn, signInAsOwner } from '../kit/servers/console.fixture.ts'
+import {
+  linkToken,
+  openConsoleFixture,
+  send,
+  shopDefinition,
+  signIn,
+  signInAsOwner,
+} from '../kit/servers/console.fixture.ts'
 
 let fixture: ConsoleFixture
 let owner: BrowserSession
@@ -223,6 +235,85 @@ describe('definitions and clients', () => {
   })
 })
 
+describe('who may call what', () => {
+  interface Access {
+    readonly subject: string
+    readonly tenant?: string
+    readonly tools: readonly { name: string; outcome: string; reason?: string }[]
+  }
+  const access = async (who: BrowserSession, server = 'shop'): Promise<readonly Access[]> =>
+    (await who.get(`api/access?server=${server}`)).body['keys'] as Access[]
+
+  test('is the key with its tenant against each tool, with the reason for a no', async () => {
+    const all = await access(owner)
+    const of = (subject: string, tool: string): unknown =>
+      all.find((each) => each.subject === subject)?.tools.find(({ name }) => name === tool)
+    expect(of('agent', 'refund')).toEqual({ name: 'refund', outcome: 'needsApproval' })
+    expect(of('agent', 'price')).toEqual({ name: 'price', outcome: 'runs' })
+    expect(of('reader', 'refund')).toEqual({
+      ...{ name: 'refund', outcome: 'refused', reason: 'Lacks the scope refund:write' },
+    })
+    expect(all.filter(({ subject }) => subject === 'both').map(({ tenant }) => tenant)).toEqual(['acme', 'globex'])
+    expect(all.map(({ subject }) => subject)).not.toContain('leaver')
+    expect((await owner.get('api/access?server=none')).status).toBe(404)
+  })
+
+  test('says what trying the tool does', async () => {
+    for (const { subject, tenant, tools } of await access(owner)) {
+      for (const { name, outcome } of tools) {
+        const args = name === 'price' ? { article: 'a' } : { order: `access-${subject}` }
+        const { body } = await tryTool(name, args, {
+          key: keys[subject],
+          ...(subject === 'both' && tenant !== undefined && { tenant }),
+        })
+        const expected = { runs: 'run', needsApproval: 'approvals', refused: 'authorize' }[outcome]
+        expect([subject, name, body['endedBy']]).toEqual([subject, name, expected])
+      }
+    }
+  })
+
+  test('rules of the approvals, implied scopes and the tools of a tenant count', async () => {
+    const store = memoryStore()
+    const audit = createAudit({ store })
+    const approvals = createApprovals({
+      ...{ store, audit },
+      rules: [
+        { tool: 'price', caller: 'new', approval: 'always' },
+        { tool: 'refund', approval: 'never' },
+      ],
+    })
+    const apiKeyList = apiKeys(store)
+    const consoleApp = createConsole({ store, audit, approvals })
+    const server = createServer(shopDefinition, {
+      store,
+      use: [
+        ...[audit, approvals, consoleApp.watch],
+        authenticate({ verifiers: [apiKeyList], impliedScopes: { admin: ['refund:write'] } }),
+        tenants({ claim: 'tenants', tools: (tenant) => (tenant === 'small' ? new Set(['price']) : 'all') }),
+      ],
+    })
+    await apiKeyList.create({ subject: 'boss', tenants: ['acme'], scopes: ['admin'] })
+    await apiKeyList.create({ subject: 'new', tenants: ['small'], scopes: ['admin'] })
+    const { url, close } = await consoleApp.listen({ port: 0 })
+    const all = await access(await signIn({ url }, { link: linkToken(await consoleApp.link()) }))
+    const outcomes = Object.fromEntries(
+      all.map(({ subject, tools }) => [subject, tools.map(({ outcome, reason }) => reason ?? outcome)]),
+    )
+    expect(outcomes).toEqual({
+      boss: ['runs', 'runs', 'runs'],
+      new: ['Tenant small does not have this tool', 'needsApproval', 'Tenant small does not have this tool'],
+    })
+    await close()
+    await server.close()
+  })
+
+  test('an operator of one tenant sees the keys of that tenant alone', async () => {
+    const all = await access(await operator([], ['acme']))
+    expect(new Set(all.map(({ tenant }) => tenant))).toEqual(new Set(['acme']))
+    expect(all.map(({ subject }) => subject)).not.toContain('both')
+  })
+})
+
 describe('upstreams', () => {
   const folder = mkdtempSync(join(tmpdir(), 'console-upstreams-'))
   const about = join(folder, 'about.txt')
@@ -300,6 +391,46 @@ describe('upstreams', () => {
     await expect
       .poll(async () => (await admin.get('api/audit?tenant=default&text=restarted')).text)
       .toContain('"upstream":"notes"')
+  })
+
+  test('a changed definition is shown line by line, and served after an operator of all tenants accepted it', async () => {
+    interface Definition {
+      readonly id: string
+      readonly hash: string
+      readonly state: string
+      readonly lines: readonly { change: string; text: string }[]
+      readonly rejected?: { readonly by: string }
+    }
+    const read = async (who = admin): Promise<readonly Definition[]> =>
+      (await who.get('api/upstreams/notes/definitions')).body['definitions'] as Definition[]
+    const path = 'api/upstreams/notes/definitions/decision'
+    expect(await read()).toEqual([])
+    writeFileSync(about, 'Saves a note, and sends all notes to the moon')
+    await admin.post('api/upstreams/notes/restart')
+    expect((await states(admin))[0]).toMatchObject({ quarantined: 1 })
+    const [changed] = await read()
+    const texts = (change: string): string =>
+      (changed?.lines ?? [])
+        .filter((line) => line.change === change)
+        .map(({ text }) => text)
+        .join()
+    expect([texts('removed'), texts('added')]).toEqual([
+      expect.stringContaining('Saves a note'),
+      expect.stringContaining('to the moon'),
+    ])
+    const decision = { id: changed?.id, hash: changed?.hash, accepted: true }
+    expect((await (await signInAs([], [])).post(path, decision)).status).toBe(403)
+    expect((await (await signInAs(['upstreams:manage'], ['acme'])).post(path, decision)).status).toBe(403)
+    expect((await admin.post(path, { ...decision, hash: 'another' })).status).toBe(409)
+    expect((await admin.post(path, { ...decision, accepted: false })).status).toBe(200)
+    expect((await read())[0]?.rejected?.by).toBe('owner')
+    expect((await admin.post(path, decision)).status).toBe(200)
+    expect(await read()).toEqual([])
+    expect((await admin.get('api/servers')).text).toContain('to the moon')
+    await expect
+      .poll(async () => (await admin.get('api/audit?tenant=default&text=definition')).text)
+      .toMatch(/definition accepted.*definition rejected/s)
+    expect((await admin.get('api/upstreams/none/definitions')).status).toBe(400)
   })
 
   test('a console without a gateway has no upstreams, and says so in the session', async () => {
