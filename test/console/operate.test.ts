@@ -95,6 +95,7 @@ describe('trying a tool', () => {
   test('the scopes of the key apply, and the layer that refused is named', async () => {
     const { body } = await tryTool('refund', { order: 'no' }, { key: keys['reader'] })
     expect(body).toMatchObject({ failed: true, endedBy: 'authorize' })
+    expect(body['message']).toContain('needs the scope refund:write')
     expect(body['answer']).not.toContain('refunded')
   })
 

@@ -14,8 +14,8 @@ export function LayerPath(props: {
   if (!layers || layers.length === 0) return null
   const longest = Math.max(...layers.map(({ ms }) => ms), 0.01)
   return (
-    <section class="block">
-      <h3>Way through the layers</h3>
+    <figure class="block">
+      <figcaption>Way through the layers</figcaption>
       <ol class="layers">
         {layers.map(({ name, ms }) => (
           <li key={name} class={name === endedBy ? (failed ? 'ended bad' : 'ended') : undefined}>
@@ -23,7 +23,7 @@ export function LayerPath(props: {
             <span class="layer-bar" aria-hidden="true">
               <span style={{ width: `${(100 * ms) / longest}%` }} />
             </span>
-            <span class="layer-ms">{milliseconds(ms)}</span>
+            <span class="layer-ms">{ms < 1 ? `${ms.toFixed(2)} ms` : milliseconds(ms)}</span>
             {name === endedBy && endedBy !== 'run' && (
               <span class={failed ? 'layer-end bad-text' : 'layer-end warn-text'}>
                 {failed ? 'refused here' : 'answered here'}
@@ -38,6 +38,6 @@ export function LayerPath(props: {
           </li>
         ))}
       </ol>
-    </section>
+    </figure>
   )
 }

@@ -24,6 +24,7 @@ const words: { readonly [outcome: string]: readonly [word: string, tone: Tone] }
   timeout: ['timed out', 'bad'],
   upstreamInDoubt: ['in doubt', 'bad'],
   upstreamUnavailable: ['upstream unavailable', 'bad'],
+  unknownTool: ['unknown or hidden', 'bad'],
   unauthorized: ['not signed in', 'bad'],
 }
 

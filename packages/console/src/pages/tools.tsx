@@ -48,7 +48,8 @@ function ServerTools(props: {
       <h2>
         <Visible text={server.title ?? server.name} /> <span class="dim">{server.version}</span>{' '}
         <span class="dim tokens" title={tokenRule}>
-          about {number(server.tokens)} tokens in {number(server.tools.length)} tools
+          about {number(server.tokens)} tokens for {number(server.tools.length)}{' '}
+          {server.tools.length === 1 ? 'tool' : 'tools'}
         </span>
       </h2>
       {server.description !== undefined && (
@@ -139,7 +140,7 @@ function ToolCard(props: {
       ) : (
         <p>
           <button type="button" class="button" onClick={() => setTrying(true)}>
-            Try it<span class="unseen">: {tool.name}</span>
+            Try it<span class="unseen"> {tool.name}</span>
           </button>
         </p>
       )}

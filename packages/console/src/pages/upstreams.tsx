@@ -76,7 +76,9 @@ function Upstream({ upstream, mayManage, onChange }: UpstreamProps): JSX.Element
       />
       {leftOut.length > 0 && (
         <details>
-          <summary>{number(leftOut.length)} definitions are not served</summary>
+          <summary>
+            {leftOut.length === 1 ? '1 definition is' : `${number(leftOut.length)} definitions are`} not served
+          </summary>
           <ul class="left-out">
             {leftOut.map(({ kind, name: definition, reason }) => (
               <li key={`${kind} ${definition} ${reason}`}>

@@ -13,6 +13,7 @@ import { metaKeys, modernRevision } from '../../protocol/revisions.ts'
 import type { KeySummary, RouteInput, ToolAttempt } from './api.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 import type { ConsoleCaller } from './handlers.ts'
+import { failureMessage } from './live-stats.ts'
 import { keyOf } from './tenants.ts'
 
 interface Attempt {
@@ -122,12 +123,14 @@ function toAttempt(
   const answer = text.slice(0, maxAnswerChars).replace(/[\uD800-\uDBFF]$/, '')
   const path = ended && layerTimes.pathOf(ended.call.facts)
   const ticket = ended?.call.facts['ticket']
+  const message = ended?.failed ? failureMessage(ended) : undefined
   return {
     ...{ answer, isWhole: answer === text },
     outcome: ended?.outcome ?? 'rejected',
     failed: ended?.failed ?? true,
     durationMs: ended?.durationMs ?? 0,
     ...(typeof ticket === 'string' && { ticket }),
+    ...(message !== undefined && { message }),
     ...(path && { layers: path.layers, endedBy: path.endedBy }),
   }
 }

@@ -244,7 +244,13 @@ export function createLiveStats(clock: Clock): LiveStats {
   }
 }
 
-function failureMessage({ call, thrown }: EndedCall): string | undefined {
+/** Returns why a call failed, for operators. Callers are not told why a tool is hidden from them. */
+export function failureMessage({ call, outcome, thrown }: EndedCall): string | undefined {
+  const { kind, policy } = call.target
+  if (outcome === 'unknownTool' && kind === 'tool')
+    return policy.scopes.length > 0
+      ? `Hidden from this caller: it needs the scope ${policy.scopes.join(' ')}`
+      : 'Hidden from this caller: its tenant does not have this tool'
   const bug = bugFields(call, thrown)
   return bug ? `${bug.errorType}: ${bug.errorMessage}`.slice(0, 300) : messageOf(call, thrown)?.slice(0, 300)
 }

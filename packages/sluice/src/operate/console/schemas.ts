@@ -289,6 +289,7 @@ export const schemas = {
       failed: { type: 'boolean' },
       durationMs: { type: 'number' },
       ticket: { type: 'string', description: 'The ticket that the call made, waited for or spent.' },
+      message: { type: 'string', description: 'The cause of a failure.' },
       layers: { type: 'array', items: { $ref: 'LayerTime' } },
       endedBy: { type: 'string' },
     },
