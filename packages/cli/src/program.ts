@@ -30,6 +30,8 @@ import {
   serve,
   start,
   tenants,
+  upstreamsDecide,
+  upstreamsDiff,
   upstreamsList,
   upstreamsLogs,
   upstreamsRestart,
@@ -158,7 +160,7 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   const upstreams = sub(
     program,
     'upstreams',
-    'show and restart the servers behind the running Sluice',
+    'show, restart and review the servers behind the running Sluice',
     'sluice upstreams list',
     'sluice upstreams logs files',
   )
@@ -177,6 +179,30 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
   ofRunning(sub(upstreams, 'logs <name>', 'print what its processes wrote to stderr', 'sluice upstreams logs files'))
     .addOption(json)
     .action(runs((name: string, options) => upstreamsLogs(context, name, options)))
+  ofRunning(
+    sub(upstreams, 'diff <name>', 'show its new and changed definitions, which wait', 'sluice upstreams diff files'),
+  )
+    .addOption(json)
+    .action(runs((name: string, options) => upstreamsDiff(context, name, options)))
+  for (const [action, does] of [
+    ['accept', 'serve new and changed definitions, in all processes'],
+    ['reject', 'do not serve definitions, also accepted ones'],
+  ] as const)
+    ofRunning(
+      sub(
+        upstreams,
+        `${action} <name> [definitions...]`,
+        does,
+        `sluice upstreams ${action} files tool:search --hash 3f…`,
+      ),
+    )
+      .requiredOption('--hash <hash>', 'the hash that "diff" showed, of all or of one definition; repeatable', collect)
+      .option('--as <name>', 'your name, for the audit')
+      .action(
+        runs((name: string, definitions: readonly string[], options) =>
+          upstreamsDecide(context, action, name, definitions, options),
+        ),
+      )
 
   sub(
     program,

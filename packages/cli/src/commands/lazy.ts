@@ -35,6 +35,8 @@ export const peopleRemove = lazy(async () => (await import('./people.ts')).peopl
 export const serve = lazy(async () => (await import('./serve.ts')).serve)
 export const start = lazy(async () => (await import('./start.ts')).start)
 export const tenants = lazy(async () => (await import('./audit.ts')).tenants)
+export const upstreamsDecide = lazy(async () => (await import('./upstreams-review.ts')).upstreamsDecide)
+export const upstreamsDiff = lazy(async () => (await import('./upstreams-review.ts')).upstreamsDiff)
 export const upstreamsList = lazy(async () => (await import('./upstreams.ts')).upstreamsList)
 export const upstreamsLogs = lazy(async () => (await import('./upstreams.ts')).upstreamsLogs)
 export const upstreamsRestart = lazy(async () => (await import('./upstreams.ts')).upstreamsRestart)

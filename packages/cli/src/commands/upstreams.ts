@@ -36,6 +36,10 @@ export async function upstreamsList(context: CommandContext, options: UpstreamsC
   terminal.out(
     table(terminal, ['UPSTREAM', 'STATE', 'TOOLS', 'CONNECTIONS', 'RESTARTS', 'PROCESS', 'LAST ERROR'], rows),
   )
+  for (const { name, connections } of processes.flatMap(({ upstreams }) => upstreams))
+    for (const { key, differs } of connections)
+      if (differs !== undefined)
+        terminal.out(`${name}: calls of ${escapeControls(key)} are refused: ${escapeControls(differs)} differs there`)
   for (const { name, leftOut } of processes.flatMap(({ upstreams }) => upstreams))
     for (const { kind, name: definition, reason } of leftOut)
       terminal.out(`${name}: the ${kind} ${escapeControls(definition)} is not served: ${escapeControls(reason)}`)
@@ -92,7 +96,7 @@ function printLog({ terminal }: CommandContext, connection: UpstreamConnection):
   if (lastError !== undefined) terminal.out(`# ${escapeControls(lastError)}`)
 }
 
-async function running(
+export async function running(
   { env, cwd }: CommandContext,
   options: UpstreamsCommandOptions,
 ): Promise<{ readonly folder: string; readonly processes: readonly RunningProcess[] }> {
@@ -106,7 +110,7 @@ async function running(
 }
 
 /** Returns the processes that have this upstream. */
-function having(processes: readonly RunningProcess[], name: string): readonly RunningProcess[] {
+export function having(processes: readonly RunningProcess[], name: string): readonly RunningProcess[] {
   const found = processes.filter(({ upstreams }) => upstreams.some((each) => each.name === name))
   if (found.length > 0) return found
   const names = processes.flatMap(({ upstreams }) => upstreams.map((each) => each.name))

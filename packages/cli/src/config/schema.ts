@@ -100,6 +100,12 @@ const serverSettings = z
       .array(upstreamRule)
       .optional()
       .describe('Rules for the tools of a command or URL; the first match decides'),
+    trust: z
+      .enum(['first-use', 'review', 'always'])
+      .optional()
+      .describe(
+        'Which definitions are served: those of the first start and accepted ones (`first-use`, the default), accepted ones (`review`), or all (`always`)',
+      ),
     trustHints: z.boolean().optional().describe('Believe the hints of its tools, such as readOnlyHint'),
     prefix: z.string().optional().describe('The prefix of its names on the endpoint for all; by default its name'),
     roots: z.array(z.string()).optional().describe('Folders that it may ask for, as file:// URIs'),

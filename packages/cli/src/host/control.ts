@@ -7,7 +7,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Logger } from 'sluice'
-import type { Gateway, UpstreamState } from 'sluice/gateway-node'
+import type { Gateway, ReviewedDefinition, Reviewer, UpstreamDiff, UpstreamState } from 'sluice/gateway-node'
 import { makePrivateFolder } from 'sluice/node'
 
 /** An import would load all of fetch, because it reads every export. */
@@ -53,10 +53,30 @@ export async function listenForControl(
   }
 }
 
-async function answer(gateway: Gateway, { method, url = '' }: IncomingMessage): Promise<unknown> {
+/** A decision on definitions of an upstream, as the command sends it. */
+interface ReviewDecision {
+  readonly definitions: readonly ReviewedDefinition[]
+  readonly by: Reviewer
+}
+
+async function answer(gateway: Gateway, incoming: IncomingMessage): Promise<unknown> {
+  const { method, url = '' } = incoming
+  const [, action = '', name = ''] = url.split('/').map(decodeURIComponent)
+  if (action === 'diff') return gateway.review.diff(name)
   if (method === 'GET') return { pid: process.pid, upstreams: gateway.states() } satisfies RunningProcess
-  await gateway.restart(decodeURIComponent(url.slice('/restart/'.length)))
+  if (action === 'accept' || action === 'reject') {
+    const { definitions, by } = await decisionIn(incoming)
+    await gateway.review[action](name, definitions, by)
+  } else await gateway.restart(name)
   return {}
+}
+
+/** The socket is private to this account, and the command on the other end wrote the body. */
+async function decisionIn(incoming: IncomingMessage): Promise<ReviewDecision> {
+  let text = ''
+  incoming.setEncoding('utf8')
+  for await (const chunk of incoming) text += String(chunk)
+  return JSON.parse(text) as ReviewDecision
 }
 
 /** Returns the processes that run on a data folder. Sockets of processes that were killed are removed. */
@@ -76,6 +96,20 @@ export async function findProcesses(data: string): Promise<readonly RunningProce
 export const restartIn = (data: string, pid: number, upstream: string): Promise<unknown> =>
   ask(join(folderIn(data), `${pid}.sock`), 'POST', `/restart/${encodeURIComponent(upstream)}`)
 
+/** Returns how the definitions of an upstream differ from the accepted ones, as one process sees them. */
+export const diffIn = (data: string, pid: number, upstream: string): Promise<UpstreamDiff> =>
+  ask(join(folderIn(data), `${pid}.sock`), 'GET', `/diff/${encodeURIComponent(upstream)}`)
+
+/** Accepts or rejects definitions through one process. Rejects with the reason if they are not what was shown. */
+export const decideIn = (
+  data: string,
+  pid: number,
+  upstream: string,
+  action: 'accept' | 'reject',
+  decision: ReviewDecision,
+): Promise<unknown> =>
+  ask(join(folderIn(data), `${pid}.sock`), 'POST', `/${action}/${encodeURIComponent(upstream)}`, decision)
+
 function socketsIn(data: string): readonly string[] {
   try {
     return readdirSync(folderIn(data))
@@ -89,7 +123,7 @@ function socketsIn(data: string): readonly string[] {
 
 const answerWithinMs = 60_000
 
-function ask<T>(socketPath: string, method: string, path: string): Promise<T> {
+function ask<T>(socketPath: string, method: string, path: string, body?: object): Promise<T> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, method, path, timeout: answerWithinMs }, (response) => {
       let text = ''
@@ -110,6 +144,6 @@ function ask<T>(socketPath: string, method: string, path: string): Promise<T> {
     })
     sent.on('timeout', () => sent.destroy(new Error('no answer')))
     sent.on('error', reject)
-    sent.end()
+    sent.end(body && JSON.stringify(body))
   })
 }

@@ -70,10 +70,10 @@ function toUpstream(
   toRule: (rule: UpstreamRuleSettings) => UpstreamRule,
   { env, startMs }: UpstreamsOptions,
 ): Upstream {
-  const { scope, trustHints, prefix, roots, idleMs, rules = [] } = settings
+  const { scope, trust, trustHints, prefix, roots, idleMs, rules = [] } = settings
   const common = {
     ...{ name, rules: rules.map(toRule) },
-    ...omitUndefined({ scope, trustHints, prefix, roots, discoverMs: startMs }),
+    ...omitUndefined({ scope, trust, trustHints, prefix, roots, discoverMs: startMs }),
   }
   const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
   if (url !== undefined) {

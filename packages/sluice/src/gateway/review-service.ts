@@ -22,7 +22,7 @@ import type {
   Reviewer,
 } from './review.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
-import { operatorTenant } from './runtime.ts'
+import { operatorTenant } from './served-definitions.ts'
 
 export function createReview(
   running: () => Runtime | undefined,
