@@ -137,6 +137,11 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
     document.title = `${pending > 0 ? `(${pending}) ` : ''}${title} · Sluice`
   }, [pending, title])
 
+  // On a phone the navigation scrolls, and the current page must be seen in it.
+  useEffect(() => {
+    document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [currentPage])
+
   return (
     <div class="frame">
       <button type="button" class="skip button" onClick={() => document.getElementById('main')?.focus()}>
