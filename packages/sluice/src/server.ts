@@ -8,6 +8,7 @@ import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import type { LogLine } from './core/log.ts'
+import type { NamedLayers } from './core/plugin.ts'
 import type { Secret } from './core/secrets.ts'
 import type { Stop } from './core/stop.ts'
 import type { Store } from './core/store.ts'
@@ -114,7 +115,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   const observe = observeLayer(observers, clock, newErrorId)
   const authorize = authorizeLayer((call) => registry.refusal(call))
   /** From the outside in. `rateLimit` stands before `authorize`, so that guessed names reach the limiter too. */
-  const layers: { readonly [name: string]: Layer | undefined } = {
+  const layers: NamedLayers = {
     tracing: slots.tracing?.layer,
     observe,
     authenticate: slots.authenticate?.layer,
@@ -134,9 +135,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     audit: slots.audit?.layer,
     idempotency: slots.idempotency?.layer ?? refuseIdempotencyKeys,
   }
-  const probe = slots.console?.probe
-  const probed = Object.entries(layers).flatMap(([name, layer]) => (layer && probe ? [probe(name), layer] : [layer]))
-  const modern = pipeline(withoutUndefined(probed), probe ? probe('run')(run) : run)
+  const modern = slots.console?.compose?.(layers, run) ?? pipeline(withoutUndefined(Object.values(layers)), run)
   const rejected = (line: LogLine): void => {
     for (const observer of observers) observer.rejected?.(line)
   }

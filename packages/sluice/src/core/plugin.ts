@@ -5,7 +5,7 @@
 
 import type { Answer } from './answer.ts'
 import type { Bus } from './bus.ts'
-import type { Call, Layer, Tenant, Via } from './call.ts'
+import type { Call, Handler, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Era } from './error.ts'
 import type { Params } from './json.ts'
@@ -164,11 +164,14 @@ export interface ParkContribution extends Contribution {
 }
 
 export interface ConsoleContribution extends Contribution {
-  /** Returns a layer that measures the layer of this name, or the work. It stands right outside it. */
-  readonly probe?: (name: string) => Layer
+  /** Composes the layers, given from the outside in, so that they can be measured. */
+  compose?(layers: NamedLayers, run: Handler): Handler
   /** Hands over the server when it is ready to take messages, so that people can try its tools. */
   attach?(server: AttachedServer): void
 }
+
+/** The layers of a server by name. Those that it does not have are `undefined`. */
+export type NamedLayers = { readonly [name: string]: Layer | undefined }
 
 /** What the console uses of a server. */
 export interface AttachedServer {

@@ -138,7 +138,7 @@ export function createConsole(options: ConsoleOptions): Console {
           attach(server) {
             attached = server
           },
-          probe: layerTimes.createProbe(),
+          compose: layerTimes.compose,
           async ready() {
             if (!isStarted) history.start()
             isStarted = true

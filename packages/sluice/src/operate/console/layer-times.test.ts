@@ -1,12 +1,10 @@
 /** The probes between the layers: what they measure, and that they do nothing while no person looks. */
 
 import { expect, test } from 'vitest'
-import type { Call, Handler, Layer } from '../../core/call.ts'
-import { pipeline } from '../../core/call.ts'
+import type { Call, Layer } from '../../core/call.ts'
 import { RpcError } from '../../core/error.ts'
 import { aCall } from '../../testing/call.ts'
 import { fakeClock } from '../../testing/clock.ts'
-import type { LayerTimes } from './layer-times.ts'
 import { createLayerTimes } from './layer-times.ts'
 
 /** A layer that takes this long on the way in and on the way out. */
@@ -20,19 +18,10 @@ const taking =
     return answer
   }
 
-function probed(times: LayerTimes, layers: { readonly [name: string]: Layer }, work: Handler): Handler {
-  const probe = times.createProbe()
-  return pipeline(
-    Object.entries(layers).flatMap(([name, layer]) => [probe(name), layer]),
-    probe('run')(work),
-  )
-}
-
 test('each layer has its time without the layers further in, and the work is the last', async () => {
   const clock = fakeClock()
   const times = createLayerTimes(clock)
-  const handler = probed(
-    times,
+  const handler = times.compose(
     { observe: taking(clock, 50), resolve: taking(clock, 1), rateLimit: taking(clock, 3) },
     async () => {
       await clock.advance(10)
@@ -61,7 +50,9 @@ test('a layer that refuses, or answers without passing on, ended the call', asyn
   times.watch()
   const end = async (layers: { readonly [name: string]: Layer }): Promise<string | undefined> => {
     const call: Call = aCall()
-    await probed(times, layers, () => expect.unreachable())(call).catch(() => {})
+    await times
+      .compose(layers, () => expect.unreachable())(call)
+      .catch(() => {})
     return times.pathOf(call.facts)?.endedBy
   }
   expect(await end({ resolve: pass, authorize: refuse, audit: pass })).toBe('authorize')
@@ -72,7 +63,7 @@ test('while no person looks nothing is measured, and the promise of the layer is
   const clock = fakeClock()
   const times = createLayerTimes(clock)
   const promise = Promise.resolve({ content: [] })
-  const handler = probed(times, {}, () => promise)
+  const handler = times.compose({}, () => promise)
   const unwatch = times.watch()
   unwatch()
   unwatch()
@@ -81,10 +72,28 @@ test('while no person looks nothing is measured, and the promise of the layer is
   expect(times.pathOf(call.facts)).toBeUndefined()
 })
 
+test('a layer of another party is composed once, whether calls are measured or not', async () => {
+  const times = createLayerTimes(fakeClock())
+  let composed = 0
+  const counting: Layer = (next) => {
+    composed++
+    let calls = 0
+    return async (call) => ({ ...(await next(call)), calls: ++calls })
+  }
+  const pass: Layer = (next) => next
+  const handler = times.compose({ resolve: pass, 'custom 1': counting, audit: pass }, async () => ({ content: [] }))
+  expect(await handler(aCall())).toMatchObject({ calls: 1 })
+  times.watch()
+  const call = aCall()
+  expect(await handler(call)).toMatchObject({ calls: 2 })
+  expect(composed).toBe(1)
+  expect(times.pathOf(call.facts)?.layers.map(({ name }) => name)).toEqual(['resolve', 'custom', 'audit', 'run'])
+})
+
 test('at most fifty calls a second are measured', async () => {
   const clock = fakeClock()
   const times = createLayerTimes(clock)
-  const handler = probed(times, {}, async () => ({ content: [] }))
+  const handler = times.compose({}, async () => ({ content: [] }))
   times.watch()
   const measured = async (): Promise<number> => {
     const calls = Array.from({ length: 60 }, () => aCall())

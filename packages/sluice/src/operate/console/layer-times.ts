@@ -1,12 +1,14 @@
 /**
- * Measures how long each layer took for a call, while a person looks. A probe stands outside each layer. While no page
- * is open it is one comparison, and passes the call on without a promise. With a page open, at most `maxPerSecond` calls
- * are measured, so that watching a busy server does not slow it down.
+ * Measures how long each layer took for a call, while a person looks. The layers are composed twice, plainly and with a
+ * probe outside each. While no page is open, a call costs one comparison more. With a page open, at most `maxPerSecond`
+ * calls take the measured way, so that watching a busy server does not slow it down.
  */
 
 import type { Call, Facts, Handler, Layer } from '../../core/call.ts'
+import { pipeline } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
 import { monotonicNow } from '../../core/clock.ts'
+import type { NamedLayers } from '../../core/plugin.ts'
 import type { LayerTime } from './api.ts'
 
 /** The way of one call through the layers. */
@@ -18,8 +20,8 @@ export interface CallPath {
 }
 
 export interface LayerTimes {
-  /** Makes the probes of one server. */
-  createProbe(): (name: string) => Layer
+  /** Composes the layers of a server, given from the outside in. */
+  compose(layers: NamedLayers, run: Handler): Handler
   /** Measures calls from now on. The returned function ends it. */
   watch(): () => void
   /** Returns the way of the call that has these facts; `undefined` if it was not measured. */
@@ -37,8 +39,16 @@ const maxPerSecond = 50
 /** They are outside of what is measured: the record of a call is made by `observe`. */
 const outside: ReadonlySet<string> = new Set(['tracing', 'observe'])
 
+interface Named {
+  readonly name: string
+  readonly layer: Layer
+}
+const layerOf = ({ layer }: Named): Layer => layer
+
 export function createLayerTimes(clock: Clock): LayerTimes {
   let watchers = 0
+  /** Whether a call may have been measured. */
+  let isUsed = false
   let second = 0
   let measured = 0
   const paths = new WeakMap<Facts, Step[]>()
@@ -48,6 +58,15 @@ export function createLayerTimes(clock: Clock): LayerTimes {
     if (now !== second) [second, measured] = [now, 0]
     return measured++ < maxPerSecond
   }
+
+  const probe =
+    (name: string): Layer =>
+    (next) =>
+    (call) => {
+      const steps = paths.get(call.facts)
+      return steps ? measure(steps, name, next, call) : next(call)
+    }
+  const withProbe = ({ name, layer }: Named): readonly Layer[] => (outside.has(name) ? [layer] : [probe(name), layer])
 
   async function measure(steps: Step[], name: string, next: Handler, call: Call): ReturnType<Handler> {
     const step: Step = { name, from: monotonicNow(clock) }
@@ -63,24 +82,32 @@ export function createLayerTimes(clock: Clock): LayerTimes {
   }
 
   return {
-    createProbe() {
-      let first: string | undefined
-      return (name) => (next) => {
-        if (outside.has(name)) return next
-        // Layers are composed from the inside out, so the last probe that is made is the first that a call meets.
-        first = name
-        return function probe(call) {
-          if (watchers === 0) return next(call)
-          let steps = paths.get(call.facts)
-          if (!steps && name === first && mayMeasure()) {
-            steps = []
-            paths.set(call.facts, steps)
-          }
-          return steps ? measure(steps, name, next, call) : next(call)
-        }
+    compose(layers, run) {
+      const all = Object.entries(layers).flatMap(([name, layer]) => (layer ? [{ name, layer }] : []))
+      const isOwn = ({ name }: Named): boolean => name.startsWith('custom ')
+      const custom = all.filter(isOwn)
+      const from = custom.length > 0 ? all.findIndex(isOwn) : all.length
+      const [before, after] = [all.slice(0, from), all.slice(from + custom.length)]
+      let measured = pipeline(after.flatMap(withProbe), probe('run')(run))
+      let plain = pipeline(after.map(layerOf), run)
+      if (custom.length > 0) {
+        // Layers of others are composed once, because they may keep state beside `next`.
+        const [inMeasured, inPlain] = [measured, plain]
+        const proceed: Handler = (call) => (paths.has(call.facts) ? inMeasured(call) : inPlain(call))
+        plain = pipeline(custom.map(layerOf), proceed)
+        measured = probe('custom')(plain)
+      }
+      // The plain way is composed last, because a layer that remembers `next` for later work remembers the last one.
+      measured = pipeline(before.flatMap(withProbe), measured)
+      plain = pipeline(before.map(layerOf), plain)
+      return (call) => {
+        if (watchers === 0 || !mayMeasure()) return plain(call)
+        paths.set(call.facts, [])
+        return measured(call)
       }
     },
     watch() {
+      isUsed = true
       watchers++
       let isWatching = true
       return () => {
@@ -89,7 +116,7 @@ export function createLayerTimes(clock: Clock): LayerTimes {
       }
     },
     pathOf(facts) {
-      const steps = paths.get(facts)
+      const steps = isUsed ? paths.get(facts) : undefined
       return steps && steps.length > 0 ? toPath(steps, monotonicNow(clock)) : undefined
     },
   }
