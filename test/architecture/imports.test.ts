@@ -12,7 +12,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   protocol: ['core', 'protocol'],
   layers: ['core', 'protocol', 'observe', 'layers'],
   observe: ['core', 'protocol', 'observe'],
-  operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'operate'],
+  operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'gateway', 'operate'],
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
   approvals: ['core', 'protocol', 'stores', 'approvals'],

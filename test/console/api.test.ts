@@ -401,7 +401,9 @@ describe('the documentation is true', () => {
   test('every answer has the shape the table gives it', async () => {
     const ticket = await asked('documented')
     const id = String(ticket['id'])
-    const key = ((await owner.get('api/keys')).body['keys'] as { id: string }[])[0]?.id
+    const all = (await owner.get('api/keys')).body['keys'] as { id: string; revoked?: number; subject: string }[]
+    const key = all[0]?.id
+    const tried = all.find(({ revoked, subject }) => revoked === undefined && subject === 'agent')?.id
     const asks: Record<keyof typeof routes, () => Promise<{ readonly body: unknown; readonly status: number }>> = {
       signIn: async () => {
         const link = (await fixture.consoleApp.link()).split('/').at(-1)
@@ -423,6 +425,16 @@ describe('the documentation is true', () => {
       },
       getLive: () => owner.get('api/live'),
       listServers: () => owner.get('api/servers'),
+      tryTool: () =>
+        owner.post('api/servers/shop/tools/price/try', { key: tried, arguments: '{"article":"documented"}' }),
+      getHistory: () => owner.get('api/history'),
+      listClients: () => owner.get('api/clients'),
+      // test/console/operate.test.ts has a gateway.
+      listUpstreams: () => owner.get('api/upstreams'),
+      restartUpstream: async () => ({ status: 200, body: {} }),
+      getDefinitions: async () => ({ status: 200, body: { definitions: [] } }),
+      decideDefinition: async () => ({ status: 200, body: {} }),
+      listAccess: () => owner.get('api/access?server=shop'),
       listTenants: () => owner.get('api/tenants'),
       listKeys: () => owner.get('api/keys'),
       revokeKey: () => owner.post(`api/keys/${key}/revoke`),

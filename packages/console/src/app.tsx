@@ -8,12 +8,16 @@ import { closeEventStream, onConnected, openEventStream, subscribe } from './eve
 import { auditQuery, routeParts, setServerTime, useRoute } from './hooks.ts'
 import * as icons from './icons.tsx'
 import { NotifyButton, showBadge } from './notify.tsx'
+import { AccessPage } from './pages/access.tsx'
 import { ApprovalsPage } from './pages/approvals.tsx'
 import { AuditPage } from './pages/audit.tsx'
+import { ClientsPage } from './pages/clients.tsx'
+import { DayPage } from './pages/day.tsx'
 import { LivePage } from './pages/live.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { TenantsPage } from './pages/tenants.tsx'
 import { ToolsPage } from './pages/tools.tsx'
+import { UpstreamsPage } from './pages/upstreams.tsx'
 import { announceSignIn, onSignInElsewhere, rememberAsked, takeAsked } from './sign-in-state.ts'
 import type { Theme } from './theme.ts'
 import { applyTheme, currentTheme } from './theme.ts'
@@ -22,9 +26,15 @@ const pages = [
   ['approvals', 'Approvals', icons.Approvals],
   ['live', 'Live', icons.Live],
   ['tools', 'Tools', icons.Tools],
+  ['upstreams', 'Upstreams', icons.Upstreams],
+  ['access', 'Access', icons.Access],
   ['tenants', 'Tenants', icons.Tenants],
   ['audit', 'Audit', icons.Audit],
+  ['clients', 'Clients', icons.Clients],
 ] as const
+
+/** Pages that exist only if the console has something to show there. */
+const sometimes: ReadonlySet<string> = new Set(['upstreams', 'clients'])
 
 type State = { readonly session: SessionInfo } | { readonly signIn: string | undefined } | 'loading'
 
@@ -121,8 +131,9 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
       closeEventStream()
     }
   }, [])
-  const currentPage = pages.some(([name]) => name === page) ? page : 'approvals'
-  const [, title = ''] = pages.find(([name]) => name === currentPage) ?? []
+  const shown = pages.filter(([name]) => !sometimes.has(name) || session.pages.some((each) => each === name))
+  const currentPage = shown.some(([name]) => name === page) ? page : 'approvals'
+  const [, title = ''] = shown.find(([name]) => name === currentPage) ?? []
   useEffect(() => {
     document.title = `${pending > 0 ? `(${pending}) ` : ''}${title} · Sluice`
   }, [pending, title])
@@ -130,6 +141,11 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
     showBadge(pending)
     return () => showBadge(0)
   }, [pending])
+
+  // On a phone the navigation scrolls, and the current page must be seen in it.
+  useEffect(() => {
+    document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [currentPage])
 
   return (
     <div class="frame">
@@ -142,7 +158,7 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
           <span>Sluice</span>
         </div>
         <ul>
-          {pages.map(([name, label, Icon]) => (
+          {shown.map(([name, label, Icon]) => (
             <li key={name}>
               <a href={`#/${name}`} aria-current={currentPage === name ? 'page' : undefined}>
                 <Icon />
@@ -188,8 +204,12 @@ function Layout({ session }: { readonly session: SessionInfo }): JSX.Element {
       </nav>
       <main id="main" tabIndex={-1}>
         {currentPage === 'approvals' && <ApprovalsPage id={rest[0]} operator={session.operator} pending={pending} />}
-        {currentPage === 'live' && <LivePage servers={session.servers} />}
-        {currentPage === 'tools' && <ToolsPage />}
+        {currentPage === 'live' && rest[0] !== 'day' && <LivePage servers={session.servers} />}
+        {currentPage === 'live' && rest[0] === 'day' && <DayPage servers={session.servers} />}
+        {currentPage === 'tools' && <ToolsPage operator={session.operator} />}
+        {currentPage === 'upstreams' && <UpstreamsPage operator={session.operator} />}
+        {currentPage === 'access' && <AccessPage servers={session.servers} />}
+        {currentPage === 'clients' && <ClientsPage />}
         {currentPage === 'tenants' && <TenantsPage operator={session.operator} />}
         {currentPage === 'audit' && (
           <AuditPage key={location.hash} operator={session.operator} query={auditQuery(location.hash)} />

@@ -25,6 +25,15 @@ export const Tenants = icon(
   'M19 15.300c1.2.9 2 2.4 2.3 4.7',
 )
 export const Audit = icon('M6 3h9l4 4v14H6z', 'M14.5 3v4.500H19', 'M9 12h7', 'M9 16h7')
+export const Upstreams = icon(
+  'M4 5h6v5H4z',
+  'M4 14h6v5H4z',
+  'M10 7.500h4v9h-4',
+  'M14 12h6',
+  'M17.5 9.500L20 12l-2.5 2.5',
+)
+export const Access = icon('M8 14a4 4 0 1 1 3.8-2.800L20 19.400V21h-3v-2h-2v-2h-2l-1.700-1.700', 'M7.5 9.500h.01')
+export const Clients = icon('M9 4v5', 'M15 4v5', 'M6.5 9h11v3.500a5.5 5.5 0 0 1-11 0z', 'M12 18v3')
 export const Sun = icon(
   'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z',
   'M12 2.500v2',

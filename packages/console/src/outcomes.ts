@@ -15,11 +15,16 @@ const words: { readonly [outcome: string]: readonly [word: string, tone: Tone] }
   cancelled: ['cancelled', 'bad'],
   conflict: ['in conflict', 'bad'],
   forbidden: ['not allowed', 'bad'],
+  insufficientScope: ['lacks a scope', 'bad'],
+  invalidArguments: ['invalid arguments', 'bad'],
   invalidParams: ['invalid arguments', 'bad'],
   overloaded: ['refused: overloaded', 'bad'],
   rateLimited: ['refused: too many calls', 'bad'],
   shuttingDown: ['refused: shutting down', 'bad'],
   timeout: ['timed out', 'bad'],
+  upstreamInDoubt: ['in doubt', 'bad'],
+  upstreamUnavailable: ['upstream unavailable', 'bad'],
+  unknownTool: ['unknown or hidden', 'bad'],
   unauthorized: ['not signed in', 'bad'],
 }
 

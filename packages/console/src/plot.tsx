@@ -1,4 +1,4 @@
-/** A plot of the last five minutes, drawn on a canvas. The tiles beside it give the same information as text. */
+/** A plot over time, drawn on a canvas. The tiles beside it give the same information as text. */
 
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -21,11 +21,13 @@ export interface PlotProps {
   readonly unit: (value: number) => string
   /** Whether the values are whole numbers. */
   readonly whole?: boolean
+  /** Labels the time without seconds. */
+  readonly isLong?: boolean
 }
 
 const height = 168
 
-export function Plot({ title, lines, data, unit, whole = false }: PlotProps): JSX.Element {
+export function Plot({ title, lines, data, unit, whole = false, isLong = false }: PlotProps): JSX.Element {
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const latest = useRef(data)
@@ -37,7 +39,7 @@ export function Plot({ title, lines, data, unit, whole = false }: PlotProps): JS
     if (!box) return undefined
     const draw = (): void => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor({ lines, unit, whole }, box.clientWidth), toData(latest.current), box)
+      plot.current = new uPlot(optionsFor({ lines, unit, whole, isLong }, box.clientWidth), toData(latest.current), box)
     }
     draw()
     const sized = new ResizeObserver(() => plot.current?.setSize({ width: box.clientWidth, height }))
@@ -77,7 +79,7 @@ const toData = (data: PlotProps['data']): uPlot.AlignedData => data.map((each) =
 
 /** Reads the colours from the page for each drawing, because a canvas does not follow custom properties. */
 function optionsFor(
-  { lines, unit, whole }: Required<Pick<PlotProps, 'lines' | 'unit' | 'whole'>>,
+  { lines, unit, whole, isLong }: Required<Pick<PlotProps, 'lines' | 'unit' | 'whole' | 'isLong'>>,
   width: number,
 ): uPlot.Options {
   const style = getComputedStyle(document.body)
@@ -96,7 +98,13 @@ function optionsFor(
     padding: [8, 24, 0, 0],
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
     axes: [
-      { ...axis, size: 26, space: 70, values: (_, marks) => marks.map(minuteOf), grid: { show: false } },
+      {
+        ...axis,
+        size: 26,
+        space: 70,
+        values: (_, marks) => marks.map((mark) => minuteOf(mark).slice(0, isLong ? 5 : 8)),
+        grid: { show: false },
+      },
       {
         ...axis,
         size: 54,

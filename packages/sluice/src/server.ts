@@ -8,6 +8,7 @@ import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import type { LogLine } from './core/log.ts'
+import type { NamedLayers } from './core/plugin.ts'
 import type { Secret } from './core/secrets.ts'
 import type { Stop } from './core/stop.ts'
 import type { Store } from './core/store.ts'
@@ -124,28 +125,28 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   const observe = observeLayer(observers, clock, newErrorId)
   const authorize = authorizeLayer((call) => registry.refusal(call))
   /** From the outside in. `rateLimit` stands before `authorize`, so that guessed names reach the limiter too. */
-  const layers: readonly (Layer | undefined)[] = [
-    slots.tracing?.layer,
+  const layers: NamedLayers = {
+    tracing: slots.tracing?.layer,
     observe,
-    slots.authenticate?.layer,
-    slots.tenants?.layer,
-    resolveTarget,
-    slots.rateLimit?.layer,
+    authenticate: slots.authenticate?.layer,
+    tenants: slots.tenants?.layer,
+    resolve: resolveTarget,
+    rateLimit: slots.rateLimit?.layer,
     authorize,
-    timeoutLayer(clock, stragglers, running),
-    slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
-    slots.concurrency?.layer,
-    validateLayer,
-    ...custom.map(({ layer }) => layer),
-    source?.layer,
-    slots.park?.createLayer?.({ running }),
-    slots.elicitation?.layer,
-    slots.approvals?.layer ?? refuseWithoutApprovals,
-    slots.tasks?.startLayer,
-    slots.audit?.layer,
-    slots.idempotency?.layer ?? refuseIdempotencyKeys,
-  ]
-  const modern = pipeline(withoutUndefined(layers), run)
+    timeout: timeoutLayer(clock, stragglers, running),
+    tasks: slots.tasks?.createLayer?.({ ...{ slots, observe, authorize, running }, registry: () => registry }),
+    concurrency: slots.concurrency?.layer,
+    validate: validateLayer,
+    ...Object.fromEntries(custom.map(({ layer }, at) => [`custom ${at + 1}`, layer])),
+    upstreamSignIn: source?.layer,
+    park: slots.park?.createLayer?.({ running }),
+    elicitation: slots.elicitation?.layer,
+    approvals: slots.approvals?.layer ?? refuseWithoutApprovals,
+    startTask: slots.tasks?.startLayer,
+    audit: slots.audit?.layer,
+    idempotency: slots.idempotency?.layer ?? refuseIdempotencyKeys,
+  }
+  const modern = slots.console?.compose?.(layers, run) ?? pipeline(withoutUndefined(Object.values(layers)), run)
   const rejected = (line: LogLine): void => {
     for (const observer of observers) observer.rejected?.(line)
   }
@@ -201,7 +202,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     return toWire(thrown, 'legacy', reference)
   }
 
-  return {
+  const server: TransportServer = {
     async handle(message, context) {
       const reply = await dispatch(message, toContext(context))
       const { encoder } = registry
@@ -281,6 +282,13 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       await Promise.all(all.map(async (contribution) => contribution.close?.()))
     },
   }
+  const { authenticate, tenants: tenancy } = slots
+  slots.console?.attach?.({
+    handle: server.handle,
+    expandScopes: authenticate?.expandScopes,
+    toolsOf: tenancy?.toolsOf,
+  })
+  return server
 }
 
 /** Adds the resources that tools and skills bring: the pages of apps, and the files of skills. */

@@ -6,9 +6,10 @@ import { apiKeys, authenticate, concurrency, defineServer, fail, memoryStore, ra
 import type { Approvals, Rule, WebhookOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
-import type { Console, ConsoleListenOptions, ConsoleServing } from 'sluice/console'
+import type { Console, ConsoleListenOptions, ConsoleOptions, ConsoleServing } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
+import type { RateLimitOptions } from 'sluice/plugins'
 import { elicitation, idempotency, tasks } from 'sluice/plugins'
 import * as z from 'zod'
 
@@ -101,7 +102,7 @@ export interface ConsoleFixture {
   /** As if the process had ended: its lease runs out, and is not renewed. */
   endLease(): void
   /** The secret of a new caller's key. */
-  createAgentKey(subject?: string, tenants?: readonly string[]): Promise<string>
+  createAgentKey(subject?: string, tenants?: readonly string[], scopes?: readonly string[]): Promise<string>
   /** Calls a tool with such a key; returns the result or the error. */
   call(secret: string, name: string, args: object, client?: string, on?: string): Promise<Record<string, unknown>>
   /** The same by a client that knows tasks. */
@@ -109,13 +110,16 @@ export interface ConsoleFixture {
   close(): Promise<void>
 }
 
-export interface ConsoleFixtureOptions extends ConsoleListenOptions {
+export interface ConsoleFixtureOptions extends ConsoleListenOptions, Pick<ConsoleOptions, 'gateway' | 'clients'> {
   readonly definition?: ServerDefinition
   /** Further servers that share the console. */
   readonly also?: readonly ServerDefinition[]
   readonly maxPending?: number
   readonly rules?: readonly Rule[]
   readonly webhook?: WebhookOptions
+  readonly limit?: RateLimitOptions
+  /** The store of another fixture, as if this one were another process. */
+  readonly sharing?: Pick<ConsoleFixture, 'store' | 'clock'>
 }
 
 export async function openConsoleFixture({
@@ -124,10 +128,14 @@ export async function openConsoleFixture({
   maxPending,
   rules,
   webhook,
+  limit = { burst: 100_000, perSecond: 100_000 },
+  sharing,
+  gateway,
+  clients,
   ...options
 }: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
-  const clock = adjustableClock()
-  const memory = memoryStore(clock)
+  const clock = sharing?.clock ?? adjustableClock()
+  const memory = sharing?.store ?? memoryStore(clock)
   let hasLeases = true
   const isLease = ([, , area]: readonly string[]): boolean => area === 'process'
   const store: Store = {
@@ -144,7 +152,11 @@ export async function openConsoleFixture({
     url: () => consoleApp.url,
     grants: { maxMs: 86_400_000 },
   })
-  const consoleApp: Console = createConsole({ store, approvals, audit, clock })
+  const consoleApp: Console = createConsole({
+    ...{ store, approvals, audit, clock },
+    ...(gateway && { gateway }),
+    ...(clients && { clients }),
+  })
   const serve = (each: ServerDefinition): Server =>
     createServer(each, {
       store,
@@ -156,7 +168,7 @@ export async function openConsoleFixture({
         approvals,
         authenticate({ verifiers: [keys] }),
         tenants({ claim: 'tenants' }),
-        rateLimit({ burst: 100_000, perSecond: 100_000 }),
+        rateLimit(limit),
         concurrency(),
         tasks(),
         consoleApp.watch,
@@ -168,8 +180,8 @@ export async function openConsoleFixture({
   return {
     url: serving.url,
     ...{ store, clock, consoleApp, serving, server, approvals },
-    async createAgentKey(subject = 'agent', tenants = ['acme']) {
-      const { secret } = await keys.create({ subject, tenants, scopes: ['refund:write'], label: 'laptop' })
+    async createAgentKey(subject = 'agent', tenants = ['acme'], scopes = ['refund:write']) {
+      const { secret } = await keys.create({ subject, tenants, scopes, label: 'laptop' })
       return secret
     },
     endLease() {

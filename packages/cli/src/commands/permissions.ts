@@ -7,4 +7,6 @@ export const permissions: { readonly [word: string]: OperatorScope } = {
   approve: 'approvals:decide',
   keys: 'keys:manage',
   audit: 'audit:export',
+  call: 'tools:call',
+  upstreams: 'upstreams:manage',
 }

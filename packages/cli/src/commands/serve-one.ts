@@ -5,6 +5,7 @@ import type { Gateway } from 'sluice/gateway-node'
 import { serveStdio } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { approveLine } from '../host/approve-line.ts'
+import { clientConfigs, keyPlaceholder } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
 import { identitiesIn, owner } from '../host/identities.ts'
@@ -41,6 +42,7 @@ export async function serveOne(context: CommandContext, one: OneServer): Promise
     ...{ env, logger, owner, stdio: isStdio, clientApproves },
     ...(isStdio && { approveLine: approveLine({ folder, file: one.file, env }) }),
   })
+  host.show({ gateway })
   const control = gateway && (await listenForControl(folder, gateway, logger))
   let closing: Promise<void> | undefined
   /** Closes once, because on stdio the transport calls it too. */
@@ -103,9 +105,11 @@ async function overHttp(
     await closeAll()
     throw thrown
   })
+  const url = serving.urls[`/${name}`] ?? ''
+  host.show({ clients: clientConfigs({ [name]: url }, keyPlaceholder, { folder, file: undefined, builtIn: [] }) })
   const server = servers[name]
   const stopWatching = server && watch?.start(server)
-  terminal.err(`${name} on ${serving.urls[`/${name}`]}`)
+  terminal.err(`${name} on ${url}`)
   for (const line of about ?? []) terminal.err(line)
   if (config.authenticate?.apiKeys)
     terminal.err(keyLine(terminal, folder, (await identitiesIn(folder, host.opened.store, [owner]))[owner] ?? ''))

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import type { Gateway } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
-import { clientConfigs, writeClientConfigs } from '../host/client-configs.ts'
+import { clientConfigs, keyPlaceholder, writeClientConfigs } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
@@ -88,6 +88,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     .filter(([name, settings]) => builtInNames.includes(name) && !isUpstream(settings) && settings.module === undefined)
     .map(([name]) => name)
   const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file, builtIn })
+  host.show({ gateway: upstreams?.gateway, clients: clientConfigs(urls, keyPlaceholder, { folder, file, builtIn }) })
   const signIn = page && (await host.console?.link())
   const clients = writeClientConfigs(folder, configs)
   if (options.json)

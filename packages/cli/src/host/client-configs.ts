@@ -15,7 +15,12 @@ export interface ClientConfig {
   readonly text: string
   /** What to do with the file, in the words of the client. */
   readonly destination: string
+  /** Works on this machine only, because it starts the command that is installed here. */
+  readonly isLocal?: boolean
 }
+
+/** What the console shows in the place of a key, because keys are stored as hashes. */
+export const keyPlaceholder = 'YOUR_API_KEY'
 
 export interface ClientConfigsOptions {
   /** The data folder and the configuration are named in commands, because clients start servers anywhere. */
@@ -54,6 +59,7 @@ export function clientConfigs(
       client: name,
       file: sample,
       destination: destinationOf(client),
+      ...(client.id === 'claude-desktop' && { isLocal: true }),
       text: textFor(client, entries, key, folder),
     }
   })

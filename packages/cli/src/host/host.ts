@@ -8,7 +8,7 @@ import type { Approvals, ApprovalsOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import type { AuditOptions } from 'sluice/audit'
 import { createAudit } from 'sluice/audit'
-import type { Console } from 'sluice/console'
+import type { Console, ConsoleOptions } from 'sluice/console'
 import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
@@ -25,9 +25,13 @@ export interface Host {
   readonly opened: OpenStore
   readonly console: Console | undefined
   readonly approvals: Approvals
+  /** Hands the console what exists only once the servers are open. */
+  show(what: Partial<ShownLater>): void
   /** Returns the options of one server on this host. */
   optionsFor(opened: OpenedServer): ServerOptions
 }
+
+type ShownLater = { readonly [Name in 'gateway' | 'clients']: ReturnType<NonNullable<ConsoleOptions[Name]>> }
 
 export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -62,7 +66,9 @@ export async function createHost(config: Config, options: HostOptions): Promise<
     ...(approveLine && { command: approveLine }),
     ...common,
   })
-  if (config.console && !stdio) consoleApp = createConsole({ ...common, approvals, owner })
+  let shown: Partial<ShownLater> = {}
+  const later = { gateway: () => shown.gateway, clients: () => shown.clients ?? [] }
+  if (config.console && !stdio) consoleApp = createConsole({ ...common, ...later, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
@@ -82,6 +88,9 @@ export async function createHost(config: Config, options: HostOptions): Promise<
     opened,
     console: consoleApp,
     approvals,
+    show(what) {
+      shown = { ...shown, ...what }
+    },
     optionsFor: ({ publicMethods, layers = [] }) => ({
       ...{ store, bus, clock, secret, errors: config.errors },
       use: [

@@ -27,9 +27,10 @@ export function addPeople({ program, context, sub, runs }: ProgramBuilder): void
     ),
   )
     .addOption(
-      new Option('--may <what>', 'what they may do besides reading: approve, keys or audit; repeatable').argParser(
-        parsePermission,
-      ),
+      new Option(
+        '--may <what>',
+        'what they may do besides reading: approve, keys, audit, call or upstreams; repeatable',
+      ).argParser(parsePermission),
     )
     .option('--tenant <id>', 'a tenant that they may see; repeatable (default: all)', collect)
     .option('--days <n>', 'the days until the key expires')

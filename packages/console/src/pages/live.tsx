@@ -7,6 +7,7 @@ import { callApi } from '../client.ts'
 import { onConnected, openEventStream, subscribe } from '../event-stream.ts'
 import { useQuery } from '../hooks.ts'
 import { PageHeader, Problem, Select, withAnyOption } from '../ui.tsx'
+import { SpanTabs } from './day.tsx'
 import { Counts, Rates } from './rates.tsx'
 import { Requests } from './requests.tsx'
 
@@ -36,6 +37,7 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
   return (
     <>
       <PageHeader title="Live">
+        <SpanTabs current="now" />
         <Select
           label="Server"
           value={filter.server}

@@ -44,7 +44,7 @@ function Tiles({ seconds }: { readonly seconds: readonly SecondStats[] }): JSX.E
   )
 }
 
-const Tile = ({
+export const Tile = ({
   name,
   value,
   tone = '',

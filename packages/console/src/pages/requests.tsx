@@ -4,6 +4,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { RecentRequest } from '../../../sluice/src/operate/console/api.ts'
 import { auditLink } from '../hooks.ts'
+import { LayerPath } from '../layer-path.tsx'
 import { outcomeTone, outcomeWord } from '../outcomes.ts'
 import { Chip, clockTime, dateTime, Empty, milliseconds, number, TableBox, Visible } from '../ui.tsx'
 
@@ -147,6 +148,7 @@ function RequestFields({ request }: { readonly request: RecentRequest }): JSX.El
             ),
         )}
       </dl>
+      <LayerPath {...request} />
       <p class="links">
         {ticket !== undefined && <a href={`#/approvals/${encodeURIComponent(ticket)}`}>Open its ticket</a>}
         {tenant !== '' && <a href={auditLink({ tenant, text: reference ?? ticket ?? caller })}>Find it in the audit</a>}

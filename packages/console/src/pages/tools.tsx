@@ -2,13 +2,14 @@
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ServerSummary, ToolSummary } from '../../../sluice/src/operate/console/api.ts'
+import type { Operator, ServerSummary, ToolSummary } from '../../../sluice/src/operate/console/api.ts'
 import { callApi } from '../client.ts'
 import { Code, toLines } from '../code.tsx'
 import { useQuery } from '../hooks.ts'
+import { TryTool } from '../try-tool.tsx'
 import { Chip, Empty, Hints, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
 
-export function ToolsPage(): JSX.Element {
+export function ToolsPage({ operator }: { readonly operator: Operator }): JSX.Element {
   const { data, problem } = useQuery(() => callApi('listServers', {}), '')
   const [text, setText] = useState('')
   return (
@@ -26,7 +27,7 @@ export function ToolsPage(): JSX.Element {
       <Problem text={problem} />
       {data?.servers.length === 0 && <Empty title="No servers yet" />}
       {data?.servers.map((server) => (
-        <ServerTools key={server.name} server={server} text={text.toLowerCase()} />
+        <ServerTools key={server.name} server={server} text={text.toLowerCase()} operator={operator} />
       ))}
     </>
   )
@@ -34,13 +35,22 @@ export function ToolsPage(): JSX.Element {
 
 const maxShownTools = 300
 
-function ServerTools({ server, text }: { readonly server: ServerSummary; readonly text: string }): JSX.Element | null {
+function ServerTools(props: {
+  readonly server: ServerSummary
+  readonly text: string
+  readonly operator: Operator
+}): JSX.Element | null {
+  const { server, text, operator } = props
   const found = server.tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(text))
   if (text !== '' && found.length === 0) return null
   return (
     <section class="server">
       <h2>
-        <Visible text={server.title ?? server.name} /> <span class="dim">{server.version}</span>
+        <Visible text={server.title ?? server.name} /> <span class="dim">{server.version}</span>{' '}
+        <span class="dim tokens" title={tokenRule}>
+          about {number(server.tokens)} tokens for {number(server.tools.length)}{' '}
+          {server.tools.length === 1 ? 'tool' : 'tools'}
+        </span>
       </h2>
       {server.description !== undefined && (
         <p class="dim">
@@ -61,7 +71,7 @@ function ServerTools({ server, text }: { readonly server: ServerSummary; readonl
       )}
       <div class="cards">
         {found.slice(0, maxShownTools).map((tool) => (
-          <ToolCard key={tool.name} tool={tool} />
+          <ToolCard key={tool.name} tool={tool} server={server} operator={operator} />
         ))}
       </div>
       {found.length > maxShownTools && (
@@ -71,7 +81,16 @@ function ServerTools({ server, text }: { readonly server: ServerSummary; readonl
   )
 }
 
-function ToolCard({ tool }: { readonly tool: ToolSummary }): JSX.Element {
+/** The rule of the estimate, which the API documents too. */
+const tokenRule = 'An estimate: the characters of the definitions, divided by 4'
+
+function ToolCard(props: {
+  readonly tool: ToolSummary
+  readonly server: ServerSummary
+  readonly operator: Operator
+}): JSX.Element {
+  const { tool, server, operator } = props
+  const [isTrying, setTrying] = useState(false)
   return (
     <details class="card">
       <summary>
@@ -108,10 +127,23 @@ function ToolCard({ tool }: { readonly tool: ToolSummary }): JSX.Element {
           <dd>{tool.approval}</dd>
         </div>
         <div>
+          <dt>Definition</dt>
+          <dd title={tokenRule}>about {number(tool.tokens)} tokens</dd>
+        </div>
+        <div>
           <dt>Timeout</dt>
           <dd>{tool.timeoutMs === 0 ? 'none' : milliseconds(tool.timeoutMs)}</dd>
         </div>
       </dl>
+      {isTrying ? (
+        <TryTool tool={tool} server={server} operator={operator} />
+      ) : (
+        <p>
+          <button type="button" class="button" onClick={() => setTrying(true)}>
+            Try it<span class="unseen"> {tool.name}</span>
+          </button>
+        </p>
+      )}
       <Schema title="Input" schema={tool.input} />
       {tool.output !== undefined && <Schema title="Output" schema={tool.output} />}
     </details>

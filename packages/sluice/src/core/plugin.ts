@@ -5,7 +5,7 @@
 
 import type { Answer } from './answer.ts'
 import type { Bus } from './bus.ts'
-import type { Call, Layer, Tenant, Via } from './call.ts'
+import type { Call, Handler, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Era } from './error.ts'
 import type { Params } from './json.ts'
@@ -24,7 +24,7 @@ export interface Contributions {
   readonly metrics: Contribution
   readonly health: Contribution
   readonly authenticate: AuthenticateContribution
-  readonly tenants: Contribution
+  readonly tenants: TenantsContribution
   readonly rateLimit: Contribution
   readonly concurrency: Contribution
   readonly custom: Contribution
@@ -33,7 +33,7 @@ export interface Contributions {
   readonly park: ParkContribution
   readonly approvals: ApprovalsContribution
   readonly idempotency: Contribution
-  readonly console: Contribution
+  readonly console: ConsoleContribution
 }
 /** The name of a place in the pipeline. */
 export type Slot = keyof Contributions
@@ -123,6 +123,13 @@ export interface AuthenticateContribution extends Contribution {
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
   /** The public address and its metadata, which HTTP transports accept and serve without further options. */
   readonly expose?: ProtectedResource
+  /** Returns the scopes with all that they imply. */
+  readonly expandScopes?: (scopes: ReadonlySet<string>) => ReadonlySet<string>
+}
+
+export interface TenantsContribution extends Contribution {
+  /** Returns the tools of a tenant. Absent if all tenants have the same. */
+  readonly toolsOf?: ((tenant: string) => ReadonlySet<string> | 'all') | undefined
 }
 
 export interface ElicitationContribution extends Contribution {
@@ -165,6 +172,24 @@ export interface Resolution {
    * of a name that callers see differently.
    */
   readonly find?: (call: Call) => Target
+}
+
+export interface ConsoleContribution extends Contribution {
+  /** Composes the layers, given from the outside in, so that they can be measured. */
+  compose?(layers: NamedLayers, run: Handler): Handler
+  /** Hands over the server when it is ready to take messages, so that people can try its tools. */
+  attach?(server: AttachedServer): void
+}
+
+/** The layers of a server by name. Those that it does not have are `undefined`. */
+export type NamedLayers = { readonly [name: string]: Layer | undefined }
+
+/** What the console uses of a server. */
+export interface AttachedServer {
+  /** Takes messages, as `handle` of a server does. */
+  handle(message: unknown, context: { readonly via: Via }): Promise<object | readonly object[] | null>
+  readonly expandScopes: AuthenticateContribution['expandScopes']
+  readonly toolsOf: TenantsContribution['toolsOf']
 }
 
 /** Finds the target of a message. */

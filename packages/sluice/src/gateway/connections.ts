@@ -26,6 +26,8 @@ export type ConnectionLease = { readonly client: Client; release(failure?: unkno
 /** What an operator sees of one connection. */
 export type UpstreamConnection = {
   readonly key: string
+  /** The one tenant whose calls use it; `undefined` if all may. */
+  readonly tenant?: string
   readonly state: 'connecting' | 'ready' | 'backoff' | 'crash-loop' | 'closed'
   readonly pid?: number
   readonly startedAt?: number

@@ -185,11 +185,11 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Own
   const seal: Seal = createSeal(secrets, `relay ${name} ${endpoint}`, clock)
   const relays = new Map(
     [...runtime.upstreams.values()].map((one) => {
-      const { upstream, connections } = one
+      const { upstream, connections, times } = one
       const credentialOf = one.auth?.credentialOf
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger, credentialOf }
       const relay = createRelay({
-        ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
+        ...{ ...shared, times, seal, roots: rootsHandler(upstream.roots) },
         verify: one.check.verify,
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]

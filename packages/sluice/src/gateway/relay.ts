@@ -22,6 +22,7 @@ import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
 import { askClient, parkedQuestions } from './parked-questions.ts'
+import type { RecentTimes } from './recent-times.ts'
 import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { assertOpened, isPages, toPages } from './required-pages.ts'
 import { scopeKeyOf } from './scope.ts'
@@ -33,6 +34,7 @@ export interface RelayDeps {
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
+  readonly times: RecentTimes
   /** Answers with the roots of the configuration, if there are any. */
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
@@ -119,6 +121,7 @@ export function createRelay(deps: RelayDeps): Relay {
     const key = scopeKeyOf(scope, call, deps.credentialOf?.(call))
     const acquired = connections.acquire(key, call.stop)
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
+    const from = deps.times.now()
     let failure: unknown
     try {
       const checking = deps.verify(lease.client, key.text, request.called)
@@ -133,6 +136,7 @@ export function createRelay(deps: RelayDeps): Relay {
       failure = thrown
       throw thrown
     } finally {
+      deps.times.record(from)
       lease.release(failure)
     }
   }

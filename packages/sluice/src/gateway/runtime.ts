@@ -19,6 +19,8 @@ import { createDiscovery } from './discovery.ts'
 import { fixedArgumentsOf } from './preset-pins.ts'
 import type { Quarantine } from './quarantine.ts'
 import { createQuarantine, leftOutOf } from './quarantine.ts'
+import type { RecentTimes } from './recent-times.ts'
+import { createRecentTimes } from './recent-times.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { callerKey, discoveryKey } from './scope.ts'
 import { createServedDefinitions, operatorTenant, storeKey } from './served-definitions.ts'
@@ -33,6 +35,7 @@ export interface RunningUpstream {
   readonly discovery: UpstreamDiscovery
   /** The credentials of callers, if each caller has their own. */
   readonly auth: CallerAuth | undefined
+  readonly times: RecentTimes
   readonly quarantine: Quarantine
   readonly check: ConnectionCheck
   /** The definitions that are served. */
@@ -132,6 +135,7 @@ export function createRuntime(
     })
     return {
       ...{ upstream, connections, discovery, auth, quarantine, check, origin: 'unknown', leftOut: new Map() },
+      times: createRecentTimes(clock),
       get definitions() {
         return quarantine.served
       },
@@ -240,18 +244,22 @@ export function stateOf(
     quarantine: { quarantined },
     check: { differing },
     leftOut,
+    times,
   }: RunningUpstream,
   ruleProblems: readonly string[],
 ): UpstreamState {
   const { lastError } = discovery
+  const latency = times.read()
   return {
     name: upstream.name,
+    transport: upstream.isProcess ? 'stdio' : upstream.reaches === undefined ? 'in-process' : 'http',
     definitions: origin,
     tools: definitions?.tools.length ?? 0,
     prompts: definitions?.prompts.length ?? 0,
     resources: definitions?.resources.length ?? 0,
     templates: definitions?.templates.length ?? 0,
-    ...(definitions && { hash: hashOf(definitions) }),
+    ...(definitions && { hash: hashOf(definitions), revision: definitions.revision }),
+    ...(latency && { latency }),
     ...(lastError !== undefined && { lastError }),
     quarantined: quarantined.filter(({ rejected }) => !rejected).length,
     leftOut: [...leftOutOf(quarantined, upstream.name), ...[...leftOut.values()].flat()],

@@ -207,6 +207,7 @@ function stateOf(entry: Entry, now: number): UpstreamConnection {
   const { key, client, connecting, inFlight, restarts, since, lastError, pausedUntil } = entry
   return {
     key: key.text,
+    ...(key.tenant !== undefined && { tenant: key.tenant }),
     state: pausedUntil > now ? 'backoff' : client ? 'ready' : connecting ? 'connecting' : 'closed',
     startedAt: since,
     restarts: Math.max(0, restarts - 1),

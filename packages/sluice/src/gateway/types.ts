@@ -159,6 +159,11 @@ export interface Gateway extends ServerDefinition {
 /** What an operator sees of one upstream. */
 export interface UpstreamState {
   readonly name: string
+  readonly transport: 'stdio' | 'http' | 'in-process'
+  /** The protocol revision that it speaks; `undefined` before it was reached. */
+  readonly revision?: string
+  /** The median and the 95th percentile of its last 100 calls, in milliseconds. */
+  readonly latency?: { readonly p50: number; readonly p95: number }
   /** `stored`: the definitions come from the store, and the upstream was not reached yet. */
   readonly definitions: 'unknown' | 'stored' | 'current'
   readonly tools: number

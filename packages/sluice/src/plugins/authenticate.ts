@@ -8,6 +8,7 @@ import { authenticateLayer, publicMethods } from '../layers/authenticate.ts'
 import type { Verifier } from '../layers/identities/authenticate-credential.ts'
 import { createCredentialAuthenticator, unauthorized } from '../layers/identities/authenticate-credential.ts'
 import { createCredentialMonitor } from '../layers/identities/credential-monitor.ts'
+import { createScopeHierarchy } from '../layers/identities/scope-hierarchy.ts'
 
 /** Verifies every caller, with one verifier or several. Without it all callers are anonymous. */
 export const authenticate = (by: Verifier | AuthenticateOptions): SlotPlugin<'authenticate'> => ({
@@ -27,6 +28,7 @@ export const authenticate = (by: Verifier | AuthenticateOptions): SlotPlugin<'au
         if (caller && stop) monitor({ ...call, stop }, caller)
       },
       ...(expose && { expose }),
+      ...(options.impliedScopes && { expandScopes: createScopeHierarchy(options.impliedScopes).expand }),
       async close() {
         monitor.close()
       },

@@ -9,5 +9,5 @@ export const tenants = (options: TenantsOptions): SlotPlugin<'tenants'> => ({
   slot: 'tenants',
   // Without it no caller has verified claims to take a tenant from.
   needs: 'authenticate',
-  create: (services) => ({ layer: tenantsLayer(options, services.tenants) }),
+  create: (services) => ({ layer: tenantsLayer(options, services.tenants), toolsOf: options.tools }),
 })

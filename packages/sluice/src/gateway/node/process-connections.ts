@@ -168,6 +168,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     const resting = isFailed ? (failures > backoffsMs.length ? 'crash-loop' : 'backoff') : 'closed'
     return {
       key: key.text,
+      ...(key.tenant !== undefined && { tenant: key.tenant }),
       state: live ? (live.client ? 'ready' : 'connecting') : resting,
       ...(run?.pid !== undefined && { pid: run.pid }),
       ...(run && { startedAt: run.startedAt }),

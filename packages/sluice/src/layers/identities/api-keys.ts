@@ -11,6 +11,7 @@ import { RpcError } from '../../core/error.ts'
 import type { Key, Store } from '../../core/store.ts'
 import { pagesOf } from '../../core/store.ts'
 import { withTimeout } from '../../core/with-timeout.ts'
+import { actingKeyOf } from './acting-key.ts'
 import type { ApiKeyRecord, ApiKeyTerms } from './api-key-record.ts'
 import { assertTerms, parseRecord } from './api-key-record.ts'
 import type { Verifier } from './authenticate-credential.ts'
@@ -180,14 +181,23 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
     }
   }
 
+  const all = admin(() => true)
+  const isValid = ({ revoked, expires = Number.POSITIVE_INFINITY }: ApiKeyRecord): boolean =>
+    revoked === undefined && expires > clock.now()
+
   return {
-    ...admin(() => true),
+    ...all,
     forTenant: (tenant) => admin(({ tenants }) => tenants.length === 1 && tenants[0] === tenant, [tenant]),
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    async verify(token, { facts }) {
+    async verify(token, { facts, via }) {
+      const id = actingKeyOf(via)
+      if (id !== undefined) {
+        const key = await all.get(id)
+        return key && isValid(key) ? toCaller(id, key) : undefined
+      }
       listen()
       const cached = cache.get(token)
       if (cached) return cached
@@ -196,7 +206,7 @@ export function apiKeys(store: Store, { prefix = 'sk_', clock = systemClock, bus
       const text = await read(hash)
       // An unknown key is parsed like a revoked one, so that the two cost the same.
       const record = parseRecord(text ?? decoy)
-      if (text === undefined || !record || record.revoked !== undefined || (record.expires ?? 1 / 0) <= clock.now()) {
+      if (text === undefined || !record || !isValid(record)) {
         facts['tokenRefused'] = 'key'
         return undefined
       }

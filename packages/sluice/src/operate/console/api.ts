@@ -31,6 +31,16 @@ export type RecentRequest = FromSchema<ConsoleSchemas['Request']>
 export type SecondStats = FromSchema<ConsoleSchemas['Second']>
 export type CountReading = FromSchema<ConsoleSchemas['Count']>
 export type LiveSnapshot = FromSchema<ConsoleSchemas['Live']>
+export type LayerTime = FromSchema<ConsoleSchemas['LayerTime']>
+export type ToolAttempt = FromSchema<ConsoleSchemas['Attempt']>
+export type MinuteStats = FromSchema<ConsoleSchemas['Minute']>
+/** The configuration that connects one client. */
+export type ClientFile = FromSchema<ConsoleSchemas['ClientFile']>
+export type UpstreamSummary = FromSchema<ConsoleSchemas['Upstream']>
+export type DefinitionDiffView = FromSchema<ConsoleSchemas['Definition']>
+export type KeyAccess = FromSchema<ConsoleSchemas['Access']>
+export type ToolAccess = FromSchema<ConsoleSchemas['ToolAccess']>
+export type ConnectionSummary = FromSchema<ConsoleSchemas['Connection']>
 export type ToolSummary = FromSchema<ConsoleSchemas['Tool']>
 export type ServerSummary = FromSchema<ConsoleSchemas['Server']>
 export type TenantSummary = FromSchema<ConsoleSchemas['Tenant']>

@@ -3,17 +3,24 @@
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/log.ts'
-import type { Gauge as Counted, DefinitionSummary, Quota } from '../../core/plugin.ts'
+import type { AttachedServer, Gauge as Counted, DefinitionSummary, Quota } from '../../core/plugin.ts'
 import type { Store } from '../../core/store.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import type { ApiKeyAdmin } from '../../layers/identities/api-keys.ts'
 import type { Audit } from '../../observe/audit.ts'
-import type { CountReading } from './api.ts'
+import type { ClientFile, CountReading } from './api.ts'
+import type { History } from './history.ts'
+import type { LayerTimes } from './layer-times.ts'
 import type { LiveStats } from './live-stats.ts'
 
 /** One server that the console shows. */
 export interface WatchedServer {
   readonly name: string
   definition(): DefinitionSummary
+  /** Whether callers must prove who they are. */
+  readonly authenticated: boolean
+  /** The server itself; `undefined` until it is complete. */
+  readonly attached: AttachedServer | undefined
   /** Numbers that its plugins keep. */
   readonly gauges: readonly Counted[]
   readonly quotas: readonly Quota[]
@@ -24,6 +31,11 @@ export interface ConsoleState {
   readonly clock: Clock
   readonly logger: Logger
   readonly live: LiveStats
+  readonly layerTimes: LayerTimes
+  readonly history: History
+  /** The gateway of this process; `undefined` if there is none. */
+  gateway(): Gateway | undefined
+  clients(): readonly (ClientFile & { readonly isLocal?: boolean })[]
   readonly keys: ApiKeyAdmin
   /** `undefined` if no server has approvals. */
   readonly approvals: ApprovalsService | undefined

@@ -49,6 +49,7 @@ export function createEventStream({
   let changed = true
   let counting = false
   let lastPending = 0
+  const unwatch = live ? consoleState.layerTimes.watch() : () => {}
   const unsubscribe = consoleState.onTicketChange(() => {
     changed = true
   })
@@ -109,6 +110,7 @@ export function createEventStream({
   function stop(): void {
     closed = true
     unsubscribe()
+    unwatch()
     cancelTimer()
   }
   send('retry: 2000\n\n')

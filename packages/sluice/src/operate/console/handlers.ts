@@ -1,6 +1,8 @@
 /** The handlers of the API. Their types come from the table, so that an undocumented answer does not compile. */
 
+import { accessOf } from './access.ts'
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
+import { tryTool } from './attempts.ts'
 import { assertTenantVisible, verifyTenantAudit } from './audit.ts'
 import { searchAudit } from './audit-search.ts'
 import type { ConsoleState } from './console-state.ts'
@@ -17,6 +19,7 @@ import {
   takeBackTicket,
 } from './tickets.ts'
 import { serversOf } from './tools.ts'
+import { decideDefinition, definitionsOf, restartUpstream, upstreamsOf } from './upstreams.ts'
 
 /** The authenticated operator of a request. */
 export interface ConsoleCaller {
@@ -56,6 +59,27 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
       return { seq, requests, seconds: consoleState.live.seconds(visible), counts: consoleState.gauges(tenants) }
     },
     listServers: async (_, { operator }) => ({ servers: serversOf(consoleState, operator.tenants) }),
+    tryTool: (input, caller) => tryTool(consoleState, caller, input),
+    getHistory: (input, { operator: { tenants } }) => consoleState.history.read({ ...input, tenants }),
+    listClients: async (_, { operator: { tenants } }) => ({
+      clients: consoleState
+        .clients()
+        .filter(({ isLocal }) => !isLocal || tenants.length === 0)
+        .map(({ isLocal: _1, ...client }) => client),
+    }),
+    listUpstreams: async (_, { operator }) => ({ upstreams: upstreamsOf(consoleState, operator) }),
+    async restartUpstream({ name }, { operator, credential }) {
+      const entry = { upstream: name, by: operator.name, credential }
+      await restartUpstream(consoleState, operator, name)
+      consoleState.audit?.record('default', 'upstream restarted', entry)
+      return {}
+    },
+    getDefinitions: async (input) => ({ definitions: await definitionsOf(consoleState, input) }),
+    async decideDefinition(input, { operator }) {
+      await decideDefinition(consoleState, operator, input)
+      return {}
+    },
+    listAccess: (input, { operator }) => accessOf(consoleState, operator, input),
     listTenants: async (_, { operator }) => ({ tenants: await tenantsOf(consoleState, operator) }),
     listKeys: (input, { operator }) => keysOf(consoleState, operator, input),
     async revokeKey({ id }, { operator, credential }) {
@@ -82,7 +106,7 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
 }
 
 export const sessionBody = (
-  { clock, servers }: ConsoleState,
+  { clock, servers, gateway, clients }: ConsoleState,
   { operator, csrf, expiresAt }: Omit<ConsoleCaller, 'credential'>,
 ): SessionInfo => ({
   operator,
@@ -90,4 +114,5 @@ export const sessionBody = (
   expiresAt,
   now: clock.now(),
   servers: servers.map(({ name }) => name),
+  pages: [...(gateway() ? (['upstreams'] as const) : []), ...(clients().length > 0 ? (['clients'] as const) : [])],
 })

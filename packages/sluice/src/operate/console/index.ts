@@ -10,23 +10,28 @@ import { systemClock } from '../../core/clock.ts'
 import { bugOf } from '../../core/error.ts'
 import type { Logger } from '../../core/log.ts'
 import { silentLogger } from '../../core/log.ts'
-import type { DefinitionSummary, SlotPlugin } from '../../core/plugin.ts'
+import type { AttachedServer, DefinitionSummary, SlotPlugin } from '../../core/plugin.ts'
 import { noAudit } from '../../core/plugin.ts'
 import type { Key, Store } from '../../core/store.ts'
+import type { Gateway } from '../../gateway/types.ts'
 import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Audit } from '../../observe/audit.ts'
+import type { ClientFile } from './api.ts'
+import { attemptObserver } from './attempts.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 import { readGauges } from './console-state.ts'
 import { createHandlers } from './handlers.ts'
+import { createHistory } from './history.ts'
 import type { ConsoleListenOptions, ConsoleServing } from './http.ts'
 import { listenConsole } from './http.ts'
+import { createLayerTimes } from './layer-times.ts'
 import { createLiveStats } from './live-stats.ts'
 import type { Operators } from './operators.ts'
 import { createOperators } from './operators.ts'
 import { createPendingTickets } from './pending-tickets.ts'
 import { createConsoleSessions } from './sessions.ts'
 
-export type { RouteInput, RouteName, RouteOutput } from './api.ts'
+export type { ClientFile, RouteInput, RouteName, RouteOutput } from './api.ts'
 export { routes, schemas } from './api.ts'
 export type { ConsoleListenOptions, ConsoleServing } from './http.ts'
 export { openApi } from './openapi.ts'
@@ -49,6 +54,13 @@ export interface ConsoleOptions {
    * caller's, this is the name that is compared.
    */
   readonly owner?: string
+  /** Returns the gateway whose upstreams are shown. A function, because a gateway may be made later. */
+  readonly gateway?: () => Gateway | undefined
+  /**
+   * Returns the configurations that connect clients, with a placeholder for the key. `isLocal` marks one that works on
+   * this machine only; operators of some tenants do not see it.
+   */
+  readonly clients?: () => readonly (ClientFile & { readonly isLocal?: boolean })[]
 }
 
 /** The web console of all servers of a process that share a store. */
@@ -73,7 +85,10 @@ const addressKey: Key = ['console', 'address']
 /** Creates the console. `listen` serves it on its own port. */
 export function createConsole(options: ConsoleOptions): Console {
   const { store, bus, approvals, audit, clock = systemClock, logger = silentLogger, owner = 'owner' } = options
+  const { gateway = () => undefined, clients = () => [] } = options
   const live = createLiveStats(clock)
+  const layerTimes = createLayerTimes(clock)
+  const history = createHistory({ store, clock, logger, live })
   const servers: WatchedServer[] = []
   const operators = createOperators(store, clock)
   const sessions = createConsoleSessions({ store, clock, operators, owner })
@@ -81,7 +96,7 @@ export function createConsole(options: ConsoleOptions): Console {
   let serving: ConsoleServing | undefined
 
   const consoleState: ConsoleState = {
-    ...{ store, clock, logger, live, servers, approvals, audit },
+    ...{ store, clock, logger, live, layerTimes, history, servers, approvals, audit, gateway, clients },
     keys: apiKeys(store, { clock, bus }),
     countPending: pending.count,
     onTicketChange: pending.onChange,
@@ -95,6 +110,8 @@ export function createConsole(options: ConsoleOptions): Console {
       create(services) {
         const { name, gauges, quotas } = services
         let served: DefinitionSummary = { name, version: '' }
+        let authenticated = false
+        let attached: AttachedServer | undefined
         if (services.store !== store)
           throw new TypeError(
             'console: it shows the tickets, keys and audit of one store, so pass the same "store" to it and its servers',
@@ -103,13 +120,39 @@ export function createConsole(options: ConsoleOptions): Console {
           throw new TypeError(
             'console: what operators do must be in the audit of the server, so make one with createAudit({ store }), pass it to createConsole as "audit", and add it to "use"',
           )
-        servers.push({ name, gauges, quotas, definition: () => served })
+        servers.push({
+          ...{ name, gauges, quotas, definition: () => served },
+          get authenticated() {
+            return authenticated
+          },
+          get attached() {
+            return attached
+          },
+        })
+        let isStarted = false
         return {
-          accepts(definition) {
+          accepts(definition, exposure) {
             served = definition
+            authenticated = exposure.authenticated
+          },
+          attach(server) {
+            attached = server
+          },
+          compose: layerTimes.compose,
+          async ready() {
+            if (!isStarted) history.start()
+            isStarted = true
+          },
+          async close() {
+            if (isStarted) await history.close()
+            isStarted = false
           },
           observer: {
-            ended: (event) => live.recordCall(name, event),
+            arrived: attemptObserver.arrived,
+            ended(event) {
+              attemptObserver.ended(event)
+              live.recordCall(name, event, layerTimes.pathOf(event.call.facts))
+            },
             rejected: (line) => live.recordRejection(name, line),
           },
         }

@@ -12,6 +12,7 @@ import { clientOf } from '../../protocol/client-info.ts'
 import type { RecentRequest, SecondStats } from './api.ts'
 import type { Latencies } from './latencies.ts'
 import { newLatencies, percentile, recordLatency } from './latencies.ts'
+import type { CallPath } from './layer-times.ts'
 
 export interface LiveFilter {
   readonly server?: string
@@ -28,7 +29,7 @@ export interface CallTotals {
 }
 
 export interface LiveStats {
-  recordCall(server: string, event: EndedCall): void
+  recordCall(server: string, event: EndedCall, path?: CallPath): void
   /** Records a message that never became a call. */
   recordRejection(server: string, line: LogLine): void
   /** Returns the newest requests after `seq`, at most `limit`, newest last. `missed` is the number of others. */
@@ -42,6 +43,8 @@ export interface LiveStats {
   seconds(filter: LiveFilter, from?: number): readonly SecondStats[]
   /** Returns the usage of the last `seconds`, by tenant. */
   tenants(seconds: number): ReadonlyMap<string, TenantUsage>
+  /** Returns the traffic of some seconds by server and tenant. `from` is in seconds since the epoch. */
+  trafficOf(from: number, seconds: number): ReadonlyMap<string, ReadonlyMap<string, Traffic>>
   /** Returns the calls and errors since the start. */
   totals(server: string, tool: string, tenants: readonly string[]): CallTotals
 }
@@ -54,14 +57,20 @@ export interface TenantUsage {
   readonly p95: number | undefined
 }
 
-interface Cell {
+export interface Traffic {
+  calls: number
+  errors: number
+  /** Refused by limits or load. */
+  shed: number
+  /** Answered with a wait for a person. */
+  waiting: number
+  readonly latencies: Latencies
+}
+
+interface Cell extends Traffic {
   readonly server: string
   readonly tenant: string
   readonly tool: string
-  calls: number
-  errors: number
-  shed: number
-  readonly latencies: Latencies
 }
 interface SecondSlot {
   at: number
@@ -77,6 +86,7 @@ const maxCells = 64
 const maxTenants = 1_000
 
 const shedReasons: ReadonlySet<string> = new Set(['rateLimited', 'overloaded', 'shuttingDown'])
+const waitingOutcomes: ReadonlySet<string> = new Set(['approval_required', 'input_required'])
 
 export function createLiveStats(clock: Clock): LiveStats {
   const ring: (RecentRequest | undefined)[] = new Array<RecentRequest | undefined>(maxRequests).fill(undefined)
@@ -99,7 +109,7 @@ export function createLiveStats(clock: Clock): LiveStats {
     const byTool = getOrCreate(byTenant, cellTenant, () => new Map<string, Cell>())
     return getOrCreate(byTool, cellTool, () => {
       slot.count++
-      return { server, tenant: cellTenant, tool: cellTool, calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
+      return { server, tenant: cellTenant, tool: cellTool, ...emptyTraffic() }
     })
   }
   function count(server: string, tenant: string, tool: string, failed: boolean): void {
@@ -133,7 +143,7 @@ export function createLiveStats(clock: Clock): LiveStats {
   }
 
   return {
-    recordCall(server, event) {
+    recordCall(server, event, path) {
       const { call, outcome, failed, receivedAt, durationMs, thrown } = event
       const { target, method, via, facts } = call
       const tenant = tenantOf(call)
@@ -143,6 +153,7 @@ export function createLiveStats(clock: Clock): LiveStats {
       cell.calls++
       if (failed) cell.errors++
       if (isShed) cell.shed++
+      if (waitingOutcomes.has(outcome)) cell.waiting++
       recordLatency(cell.latencies, durationMs)
       if (tool !== '') count(server, tenant, tool, failed)
       const client = clientOf(call).name
@@ -155,6 +166,7 @@ export function createLiveStats(clock: Clock): LiveStats {
         ...(typeof facts['ticket'] === 'string' && { ticket: facts['ticket'] }),
         ...(facts.reference !== undefined && { reference: facts.reference }),
         ...(message !== undefined && { message }),
+        ...path,
       })
     },
     recordRejection(server, line) {
@@ -203,6 +215,22 @@ export function createLiveStats(clock: Clock): LiveStats {
       }
       return new Map([...found].map(([tenant, cells]) => [tenant, usageOf(cells)]))
     },
+    trafficOf(from, seconds) {
+      const found = new Map<string, Map<string, Cell[]>>()
+      for (let at = from; at < from + seconds; at++)
+        for (const cell of cellsOf(slotAt(at) ?? emptySlot, {}))
+          getOrCreate(
+            getOrCreate(found, cell.server, () => new Map<string, Cell[]>()),
+            cell.tenant,
+            () => [],
+          ).push(cell)
+      return new Map(
+        [...found].map(([server, byTenant]) => [
+          server,
+          new Map([...byTenant].map(([tenant, cells]) => [tenant, sumOf(cells)])),
+        ]),
+      )
+    },
     totals(server, tool, tenants) {
       let calls = 0
       let errors = 0
@@ -216,7 +244,13 @@ export function createLiveStats(clock: Clock): LiveStats {
   }
 }
 
-function failureMessage({ call, thrown }: EndedCall): string | undefined {
+/** Returns why a call failed, for operators. Callers are not told why a tool is hidden from them. */
+export function failureMessage({ call, outcome, thrown }: EndedCall): string | undefined {
+  const { kind, policy } = call.target
+  if (outcome === 'unknownTool' && kind === 'tool')
+    return policy.scopes.length > 0
+      ? `Hidden from this caller: it needs the scope ${policy.scopes.join(' ')}`
+      : 'Hidden from this caller: its tenant does not have this tool'
   const bug = bugFields(call, thrown)
   return bug ? `${bug.errorType}: ${bug.errorMessage}`.slice(0, 300) : messageOf(call, thrown)?.slice(0, 300)
 }
@@ -246,12 +280,16 @@ function usageOf(cells: readonly Cell[]): TenantUsage {
   return { servers: new Set(cells.map(({ server }) => server)), calls, errors, limited: shed, p95 }
 }
 
-function sumOf(cells: Iterable<Cell>): Omit<Cell, 'server' | 'tenant' | 'tool'> {
-  const sum = { calls: 0, errors: 0, shed: 0, latencies: newLatencies() }
+const emptyTraffic = (): Traffic => ({ calls: 0, errors: 0, shed: 0, waiting: 0, latencies: newLatencies() })
+const emptySlot: SecondSlot = { at: -1, cells: new Map(), count: 0 }
+
+function sumOf(cells: Iterable<Cell>): Traffic {
+  const sum = emptyTraffic()
   for (const cell of cells) {
     sum.calls += cell.calls
     sum.errors += cell.errors
     sum.shed += cell.shed
+    sum.waiting += cell.waiting
     for (const [at, n] of cell.latencies.entries()) sum.latencies[at] = (sum.latencies[at] ?? 0) + n
   }
   return sum

@@ -51,7 +51,14 @@ export interface OperatorKeys extends Operators {
   find(id: string): Promise<OperatorKey | undefined>
 }
 
-const operatorScopes: readonly OperatorScope[] = ['approvals:decide', 'keys:manage', 'audit:export']
+/** Every permission. The person at the terminal has all of them. */
+export const operatorScopes: readonly OperatorScope[] = [
+  'approvals:decide',
+  'keys:manage',
+  'audit:export',
+  'tools:call',
+  'upstreams:manage',
+]
 
 export function createOperators(store: Store, clock: Clock): OperatorKeys {
   const keys: ApiKeys = apiKeys(prefixed(store, ['console']), { prefix: 'op_', clock })

@@ -185,6 +185,117 @@ export const routes = {
       properties: { servers: { type: 'array', items: { $ref: 'Server' } } },
     },
   },
+  tryTool: {
+    method: 'POST',
+    path: '/api/servers/{server}/tools/{tool}/try',
+    about:
+      'Calls a tool as an API key, through all layers of its server: scopes, limits and approvals apply. The audit names you and the key.',
+    needs: 'tools:call',
+    input: {
+      type: 'object',
+      required: ['server', 'tool', 'arguments'],
+      properties: {
+        server: { type: 'string', maxLength: 256 },
+        tool: { type: 'string', maxLength: 256 },
+        key: { type: 'string', maxLength: 64, description: 'The id of the key. Needed if the server authenticates.' },
+        tenant: { type: 'string', maxLength: 256, description: 'Needed if the key has several tenants.' },
+        arguments: { type: 'string', maxLength: 60000, description: 'The arguments as the text of a JSON object.' },
+      },
+    },
+    output: { $ref: 'Attempt' },
+  },
+  getHistory: {
+    method: 'GET',
+    path: '/api/history',
+    about: 'Returns the last day by the minute, for all processes. Minutes without calls are absent.',
+    input: {
+      type: 'object',
+      properties: { server: { type: 'string', maxLength: 256 }, tenant: { type: 'string', maxLength: 256 } },
+    },
+    output: {
+      type: 'object',
+      required: ['minutes', 'processes'],
+      properties: {
+        minutes: { type: 'array', items: { $ref: 'Minute' } },
+        processes: { type: 'integer', description: 'The number of processes that wrote in this day.' },
+      },
+    },
+  },
+  listClients: {
+    method: 'GET',
+    path: '/api/clients',
+    about: 'Lists the configurations that connect clients, with a placeholder for the key.',
+    input: { type: 'object', properties: {} },
+    output: {
+      type: 'object',
+      required: ['clients'],
+      properties: { clients: { type: 'array', items: { $ref: 'ClientFile' } } },
+    },
+  },
+  listUpstreams: {
+    method: 'GET',
+    path: '/api/upstreams',
+    about: 'Lists the servers behind the gateway, as this process sees them.',
+    input: { type: 'object', properties: {} },
+    output: {
+      type: 'object',
+      required: ['upstreams'],
+      properties: { upstreams: { type: 'array', items: { $ref: 'Upstream' } } },
+    },
+  },
+  restartUpstream: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/restart',
+    about:
+      'Ends the connections of an upstream and lists its definitions again. Calls in flight are in doubt. Only for operators of all tenants.',
+    needs: 'upstreams:manage',
+    input: { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 256 } } },
+    output: { type: 'object', properties: {} },
+  },
+  getDefinitions: {
+    method: 'GET',
+    path: '/api/upstreams/{name}/definitions',
+    about: 'Returns the definitions of an upstream that differ from the accepted ones, line by line.',
+    input: { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 256 } } },
+    output: {
+      type: 'object',
+      required: ['definitions'],
+      properties: { definitions: { type: 'array', items: { $ref: 'Definition' } } },
+    },
+  },
+  decideDefinition: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/definitions/decision',
+    about:
+      'Accepts or rejects one definition. `hash` is the one you saw; if the upstream lists another, nothing is decided. Only for operators of all tenants.',
+    needs: 'upstreams:manage',
+    input: {
+      type: 'object',
+      required: ['name', 'id', 'hash', 'accepted'],
+      properties: {
+        name: { type: 'string', maxLength: 256 },
+        id: { type: 'string', maxLength: 8192 },
+        hash: { type: 'string', maxLength: 256 },
+        accepted: { type: 'boolean' },
+      },
+    },
+    output: { type: 'object', properties: {} },
+  },
+  listAccess: {
+    method: 'GET',
+    path: '/api/access',
+    about: 'Lists which tools of a server each valid key may call, with the reason for each no, in pages.',
+    input: {
+      type: 'object',
+      required: ['server'],
+      properties: { server: { type: 'string', maxLength: 256 }, after: { type: 'string', maxLength: 64 } },
+    },
+    output: {
+      type: 'object',
+      required: ['keys'],
+      properties: { keys: { type: 'array', items: { $ref: 'Access' } }, next: { type: 'string' } },
+    },
+  },
   listTenants: {
     method: 'GET',
     path: '/api/tenants',

@@ -15,6 +15,7 @@ import { prefixed } from '../../core/store.ts'
 import type { Operator } from './api.ts'
 import { throttleAttempt } from './login-throttle.ts'
 import type { OperatorKeys } from './operators.ts'
+import { operatorScopes } from './operators.ts'
 
 export interface ConsoleSession {
   readonly operator: Operator
@@ -67,7 +68,7 @@ export interface ConsoleSessionsOptions {
 
 export function createConsoleSessions({ store, clock, operators, owner }: ConsoleSessionsOptions): ConsoleSessions {
   const consoleStore = prefixed(store, ['console'])
-  const byLink: Operator = { name: owner, scopes: ['approvals:decide', 'keys:manage', 'audit:export'], tenants: [] }
+  const byLink: Operator = { name: owner, scopes: operatorScopes, tenants: [] }
 
   async function operatorOf({ key }: StoredSession): Promise<Operator | undefined> {
     if (key === undefined) return byLink

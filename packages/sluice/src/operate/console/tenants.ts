@@ -59,14 +59,19 @@ export async function keysOf(
 }
 
 export async function revokeKey(
-  { keys }: ConsoleState,
+  consoleState: ConsoleState,
   { tenants: ownTenants }: Operator,
   id: string,
 ): Promise<KeySummary> {
+  const key = await keyOf(consoleState, ownTenants, id)
+  await consoleState.keys.revoke(id)
+  return key
+}
+
+/** Returns a key. An operator may not use or revoke a key that also opens another operator's tenant. */
+export async function keyOf({ keys }: ConsoleState, ownTenants: readonly string[], id: string): Promise<KeySummary> {
   const key = await keys.get(id)
-  // An operator may not revoke a key that also opens another operator's tenant.
   if (!key || !isVisible(key, ownTenants)) throw new RpcError('resourceNotFound', 'This key does not exist')
-  await keys.revoke(id)
   return key
 }
 

@@ -7,13 +7,16 @@ import type { ConsoleState, WatchedServer } from './console-state.ts'
 
 export function serversOf(consoleState: ConsoleState, tenants: readonly string[]): readonly ServerSummary[] {
   return consoleState.servers.map((server) => {
-    const { version, title, description, tools = [] } = server.definition()
+    const { version, title, description, tools: defined = [] } = server.definition()
+    const tools = defined.map((tool) => toTool(consoleState, server, tool, tenants))
     return {
       name: server.name,
       version,
       ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
-      tools: tools.map((tool) => toTool(consoleState, server, tool, tenants)),
+      tools,
+      tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
+      authenticated: server.authenticated,
       rules: (consoleState.approvals?.rules ?? []).map(({ place, text }) => ({ place, text })),
     }
   })
@@ -39,9 +42,15 @@ function toTool(
     timeoutMs: Number.isFinite(policy.timeoutMs) ? policy.timeoutMs : 0,
     input: entry.inputSchema,
     ...(entry.outputSchema && { output: entry.outputSchema }),
+    tokens: estimateTokens(entry),
     ...consoleState.live.totals(server, entry.name, tenants),
   }
 }
+
+/** About four characters are one token. The true number differs by model, and for other languages than English. */
+const charsPerToken = 4
+
+const estimateTokens = (entry: ToolEntry): number => Math.ceil(JSON.stringify(entry).length / charsPerToken)
 
 const approvalLabels = { never: 'never', always: 'always', depends: 'depends on the arguments' } as const
 
