@@ -147,8 +147,8 @@ describe('the rug pull: each change is caught before a client can list or call i
   test('arguments that rules set are pinned with the tool', async () => {
     const raw = await rawUpstream({ tools: [plain, rawTool('other')] })
     const store = memoryStore()
-    const withFixed = (account: string): Upstream => {
-      const rule: UpstreamRule & { readonly fixed: Members } = { tools: 'pay', fixed: { account } }
+    const withFixed = (amount: string): Upstream => {
+      const rule: UpstreamRule & { readonly fixed: Members } = { tools: 'pay', fixed: { amount } }
       return at(raw, { rules: [rule] })
     }
     await servedAlone(withFixed('ours'), { store })
@@ -156,7 +156,7 @@ describe('the rug pull: each change is caught before a client can list or call i
     expect((await quarantinedOf(team)).map(({ id }) => id)).toEqual(['tool:pay'])
     const { definitions } = await team.review.diff('raw')
     const changed = definitions[0]?.lines.filter(({ change }) => change !== 'same').map(({ text }) => text.trim())
-    expect(changed).toEqual(['account: ours', 'account: theirs'])
+    expect(changed).toEqual(['amount: ours', 'amount: theirs'])
   })
 })
 

@@ -13,7 +13,7 @@ import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
 const at = ({ url }: RawUpstream, rules: readonly UpstreamRule[], name = 'raw'): Upstream =>
-  upstream({ name, url, rules })
+  upstream({ name, url, rules, trust: 'always' })
 const sent = ({ requests }: RawUpstream): readonly unknown[] =>
   requests.filter(({ method }) => method === 'tools/call').map(({ params }) => params['arguments'])
 const owner = { subject: 'ann', credential: 'console', via: 'console', tenants: ['acme'], operator: false } as const

@@ -9,6 +9,7 @@ import type { UpstreamDefinitions } from './definitions.ts'
 import { argumentProblems } from './preset-arguments.ts'
 import type { Profiles } from './profiles.ts'
 import { isForSeveral, renamed, ruleMembers } from './rules.ts'
+import type { RunningUpstream } from './runtime.ts'
 import { didYouMean } from './suggest.ts'
 import type { Upstream, UpstreamRule } from './types.ts'
 
@@ -141,8 +142,8 @@ function ruleProblems(
   ]
 }
 
-/** Returns the problems of a running upstream. None while its definitions are unknown. */
+/** Returns the problems of a running upstream. None while its definitions are unknown. Those in quarantine count too. */
 export const problemsOf = (
-  { upstream, definitions }: { readonly upstream: Upstream; readonly definitions: UpstreamDefinitions | undefined },
+  { upstream, quarantine: { listed } }: Pick<RunningUpstream, 'upstream' | 'quarantine'>,
   profiles: Profiles,
-): readonly string[] => (definitions ? ruleProblems(upstream, profiles, definitions) : [])
+): readonly string[] => (listed ? ruleProblems(upstream, profiles, listed) : [])

@@ -117,9 +117,9 @@ export function createRuntime(
       keepsConnection: upstream.isProcess !== true,
       async found(definitions) {
         const one = running.get(upstream.name)
-        const before = one?.definitions
+        const before = one?.quarantine.listed
         await served.found(one, definitions)
-        if (!one || !isStarted || one.definitions === before) return
+        if (!one || !isStarted || one.quarantine.listed === before) return
         for (const message of problemsOf(one))
           logger.warn({ event: 'ruleWithoutEffect', upstream: upstream.name, message })
       },
