@@ -16,7 +16,8 @@ test('approval_required, approval/respond, the call again with its id: it runs o
   timeout: 120_000,
 }, async () => {
   const client = await overStdio('lisp', folder)
-  const args = { code: '(+ 1 2)' }
+  // The folder and its tickets outlive this run, so each run asks for another call.
+  const args = { code: `(+ 1 2) ; ${crypto.randomUUID()}` }
   const asked = (await client.callTool({ name: 'repl_eval', arguments: args })) as never
   const id = requestIn(asked) ?? ''
   expect(JSON.parse(textOf(asked))).toMatchObject({

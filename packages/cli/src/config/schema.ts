@@ -366,16 +366,19 @@ export const configSchema = z.strictObject({
         .optional()
         .describe('Standing permissions; in sluice start for at most an hour by default, otherwise off'),
       webhook: z
-        .union([
-          url,
-          z.strictObject({
-            url: z.string().min(1).describe(`The address, or \${env:NAME} or \${file:path} if it is a secret`),
-            format: z
-              .enum(['json', 'slack', 'teams', 'ntfy'])
-              .default('json')
-              .describe('The body: our own, or what Slack, Microsoft Teams or ntfy takes'),
-          }),
-        ])
+        .union(
+          [
+            url,
+            z.strictObject({
+              url: z.string().min(1).describe(`The address, or \${env:NAME} or \${file:path} if it is a secret`),
+              format: z
+                .enum(['json', 'slack', 'teams', 'ntfy'])
+                .default('json')
+                .describe('The body: our own, or what Slack, Microsoft Teams or ntfy takes'),
+            }),
+          ],
+          { error: 'Must be a URL, or { url, format } with the format json, slack, teams or ntfy' },
+        )
         .optional()
         .describe(
           'The URL that receives each ticket. Decisions come back to /hooks/approvals of the console. Both are signed with SLUICE_WEBHOOK_SECRET',
