@@ -14,6 +14,7 @@ import type { DefinitionSource, ServerDefinition } from '../protocol/definition.
 import { defineServer } from '../protocol/definition.ts'
 import { endpointOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
+import { questionLog } from './question-log.ts'
 import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
 import type { RunningUpstream, Runtime } from './runtime.ts'
@@ -151,7 +152,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Con
       const { upstream, connections } = one
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger }
       const relay = createRelay({
-        ...{ ...shared, seal, roots: rootsHandler(upstream.roots) },
+        ...{ ...shared, seal, roots: rootsHandler(upstream.roots), isChannel: upstream.isProcess === true },
+        record: questionLog(upstream.name, services.audit),
         verify: (client) => one.verify(client),
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]
