@@ -29,8 +29,13 @@ function count(text: string, part: string): number {
   return found
 }
 
-export async function openPipe(script: URL, revision: Revision, window: number): Promise<Pipe> {
-  const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ['pipe', 'pipe', logs] })
+export async function openPipe(
+  script: URL,
+  revision: Revision,
+  window: number,
+  args: readonly string[] = [],
+): Promise<Pipe> {
+  const child = spawn(process.execPath, [fileURLToPath(script), ...args], { stdio: ['pipe', 'pipe', logs] })
   // The wait below notices a server that has ended; the broken pipe adds nothing.
   child.stdin.on('error', () => {})
   child.stdout.setEncoding('latin1')

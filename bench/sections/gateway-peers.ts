@@ -1,5 +1,5 @@
 /**
- * A command served over HTTP, beside the programs that do only this: `mcp-proxy` and `supergateway`. The upstream is the
+ * A command served over HTTP, and a URL on stdio. Over HTTP it is beside the programs that do only this: `mcp-proxy` and `supergateway`. The upstream is the
  * same stdio server for all. Sluice runs with its checks and its log line per request.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -20,6 +20,7 @@ import {
   type Section,
 } from '../lib/figures.ts'
 import { openSessions, type SessionClients, type SessionLoad } from '../lib/session-load.ts'
+import { gatewayOverStdio } from './gateway-over-stdio.ts'
 
 const names = ['sluice', 'mcp-proxy', 'supergateway'] as const
 type Name = (typeof names)[number]
@@ -66,7 +67,17 @@ async function start(name: Name): Promise<{ readonly child: ChildProcess; readon
     }
 }
 
+/** Both directions: a command over HTTP, and a URL on stdio. */
 export async function gatewayPeers(): Promise<Section> {
+  const [http, stdio] = [await overHttp(), await gatewayOverStdio()]
+  return {
+    figures: { http: http.figures, stdio: stdio.figures },
+    tables: [...http.tables, ...stdio.tables],
+    goals: [...http.goals, ...stdio.goals],
+  }
+}
+
+async function overHttp(): Promise<Section> {
   const running = new Map<Name, Awaited<ReturnType<typeof start>>>()
   const drive = (name: Name, durationMs: number): Promise<SessionLoad> =>
     running.get(name)?.clients.drive(durationMs) ?? Promise.reject(new Error('never started'))

@@ -51,6 +51,20 @@ describe('approvals', () => {
     expect(calls(raw)).toBe(2)
   })
 
+  test('an approval is not used up by a call that did not reach its upstream', async () => {
+    const raw = await rawUpstream({ tools: [rawTool('pay')] })
+    const { approvals, client } = await open(raw, [{ approval: 'always' }])
+    const id = ticketOf(await client.callTool('pay'))
+    await approvals.decide(id, { approved: true }, owner)
+    await raw.stop()
+    expect(await client.callTool('pay')).toMatchObject({ isError: true })
+    await raw.start()
+    expect(await approvals.get(id)).toMatchObject({ status: 'approved' })
+    expect(await client.callTool('pay')).toMatchObject({ content: [{ text: '{}' }] })
+    expect(await approvals.get(id)).toMatchObject({ status: 'done' })
+    expect(calls(raw)).toBe(1)
+  })
+
   test.each([
     ['a flipped destructiveHint', { annotations: { destructiveHint: true } }],
     ['another description', { description: 'Does something else' }],

@@ -5,7 +5,7 @@
  */
 
 import type { Answer } from '../core/answer.ts'
-import type { Call, Layer } from '../core/call.ts'
+import type { AskedInCall, Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
@@ -63,6 +63,8 @@ type ApprovalOutcome = { readonly answer: Answer } | { readonly granted: Ready |
 
 /** A ticket that changes this often during one call means that the store is broken. */
 const maxTries = 20
+/** Questions that one ticket can hold. */
+const maxQuestions = 50
 
 export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
   verdict.approval === 'tool' ? policy.approval : verdict.approval
@@ -291,7 +293,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
           if (!(await ticketStore.transition(id, live, spent))) throw invalidTicket()
           record(tenant, 'spent', { ticket: id, digest })
           engine.notifyChange(id, 'running')
-          return checked.run(call, answers)
+          return checked.run({ ...call, recordQuestion: (asked) => recordQuestion(id, asked) }, answers)
         },
       }
     }
@@ -357,6 +359,18 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         ...{ seal, ttlMs: engine.times.decideMs, asksLegacy: asksLegacy() },
       })
     }
+  }
+
+  /** Puts a question of the work on the ticket, or its answer. Throws if it cannot be written. */
+  async function recordQuestion(id: string, asked: AskedInCall): Promise<void> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const live = await ticketStore.readState(id)
+      if (!live) throw invalidTicket()
+      const others = (live.state.questions ?? []).filter(({ key }) => key !== asked.key)
+      if (others.length >= maxQuestions) throw fail(`The tool asked more than ${maxQuestions} questions`)
+      if (await ticketStore.transition(id, live, { ...live.state, questions: [...others, asked] })) return
+    }
+    throw new RpcError('storeUnavailable', 'The question could not be written to the ticket of this call. Try again')
   }
 
   /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */

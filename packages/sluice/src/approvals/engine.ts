@@ -91,8 +91,13 @@ export function createApprovalEngine(
 
   /** What it is now, with what `once` knows about it. `undefined` if it was never added. */
   async function statusOf(proposal: Proposal): Promise<CurrentStatus | undefined> {
-    const [live, { at, epoch }] = await Promise.all([ticketStore.readState(proposal.id), time.now()])
-    if (!live) return undefined
+    const live = await ticketStore.readState(proposal.id)
+    const found = live && (await statusFrom(proposal, live))
+    const { questions } = live?.state ?? {}
+    return found && { ...found, ...(questions && { questions }) }
+  }
+  async function statusFrom(proposal: Proposal, live: VersionedState): Promise<CurrentStatus | undefined> {
+    const { at, epoch } = await time.now()
     const { status, decisions, until } = live.state
     const unused = proposal.epoch === epoch ? (until > at ? status : 'expired') : 'void'
     if (status === 'pending') {

@@ -1,5 +1,6 @@
 /** A ticket: exactly what one gated call asks for, and its state. */
 
+import type { AskedInCall } from '../core/call.ts'
 import { isObject } from '../core/json.ts'
 import type { Effect } from '../core/target.ts'
 
@@ -96,12 +97,16 @@ export interface TicketState {
   readonly startedAt?: number
   /** When its result was recorded. Absent if another process found the result later. */
   readonly endedAt?: number
+  /** What the work asked while it ran, and the answers. The approval does not cover them. */
+  readonly questions?: readonly AskedInCall[]
 }
 
 /** A ticket as the console, the command and the webhook show it. */
 export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
+  /** What the work asked while it ran, and the answers. The approval does not cover them. */
+  readonly questions?: readonly AskedInCall[]
   /** Until when an approved call may run. Absent in every other status. */
   readonly runUntil?: number
   /** The last approved call of the same caller to the same tool, so that a person sees what changed. */

@@ -96,7 +96,8 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     if (agreement === renewed) return
     agreement = renewed
     cache.clear()
-    for (const [subscriber, uris] of subscribers) resubscribe(subscriber, uris).catch(subscriber.ended)
+    for (const [subscriber, uris] of subscribers)
+      resubscribe(subscriber, uris).catch((thrown: Error) => subscriber.ended?.(thrown))
   }
 
   /** A new session has no subscriptions. */

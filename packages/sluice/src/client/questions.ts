@@ -12,6 +12,11 @@ export interface QuestionContext {
   readonly signal: AbortSignal
   /** The method of the request the question belongs to, if that is known. */
   readonly method: string | undefined
+  /**
+   * How the request was found: by its response stream, because it is the only one that can be asked, or because it is
+   * the oldest that waits for no answer.
+   */
+  readonly attribution?: 'stream' | 'only call' | 'oldest call'
 }
 
 type Handler = (params: Params, context: QuestionContext) => Params | Promise<Params>

@@ -124,6 +124,9 @@ export function createSession(transport: Transport, listener: SessionListener, c
     const able = [...pending.values()].filter(({ answer }) => answer)
     return able.find((request) => !answering.has(request)) ?? able.at(-1)
   }
+  function attributionOnChannel(): 'only call' | 'oldest call' {
+    return [...pending.values()].filter(({ answer }) => answer).length === 1 ? 'only call' : 'oldest call'
+  }
   async function answerFor(
     request: Pending | undefined,
     question: ServerQuestion,
@@ -151,7 +154,10 @@ export function createSession(transport: Transport, listener: SessionListener, c
       else {
         open.set(id, controller)
         const request = askedBy(on)
-        const context = { signal: controller.signal, method: request?.method }
+        const context: QuestionContext = {
+          ...{ signal: controller.signal, method: request?.method },
+          ...(request && { attribution: on === undefined ? attributionOnChannel() : 'stream' }),
+        }
         answer = { result: await answerFor(request, { method, params }, context) }
         if (open.get(id) === controller) open.delete(id)
       }

@@ -53,6 +53,14 @@ export interface Via {
   readonly connection?: Connection
 }
 
+/** A question that the work of an approved call asked, in words. */
+export interface AskedInCall {
+  /** Names the question. The answer is recorded under the same key. */
+  readonly key: string
+  readonly question: string
+  readonly answer?: string
+}
+
 /** One incoming message. A layer passes on a changed copy and never changes this object. */
 export interface Call {
   readonly id: Id
@@ -84,6 +92,8 @@ export interface Call {
   readonly ticketId?: string
   /** Set by the tasks layer if the call may become a task. */
   readonly task?: CallTask
+  /** Set by the approvals layer while a ticket runs. Puts a question of the work on the ticket, and later its answer. */
+  readonly recordQuestion?: (asked: AskedInCall) => Promise<void>
   /** Set by the park layer if the work may ask while it runs. */
   readonly park?: CallPark
   /** Never absent. It is `anonymous` until a layer authenticates the caller. */

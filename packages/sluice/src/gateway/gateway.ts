@@ -17,6 +17,7 @@ import { callbackOf, callerAuthLayer, signInsOf } from './auth/layer.ts'
 import type { Contexts, EndpointSpec } from './compile.ts'
 import { compileEndpoint, unknownLists } from './compile.ts'
 import { explainCall, toolsOf } from './explain.ts'
+import { questionLog } from './question-log.ts'
 import { createRelay } from './relay.ts'
 import { rootsHandler } from './relay-questions.ts'
 import { createReview } from './review-service.ts'
@@ -189,7 +190,8 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Own
       const credentialOf = one.auth?.credentialOf
       const shared = { name: upstream.name, scope: upstream.scope ?? 'caller', connections, logger, credentialOf }
       const relay = createRelay({
-        ...{ ...shared, times, seal, roots: rootsHandler(upstream.roots) },
+        ...{ ...shared, times, seal, roots: rootsHandler(upstream.roots), isChannel: upstream.isProcess === true },
+        record: questionLog(upstream.name, services.audit),
         verify: one.check.verify,
       })
       return [upstream.name, { one, relay, watches: createWatches({ ...shared, clock }) }]

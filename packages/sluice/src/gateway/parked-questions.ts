@@ -4,13 +4,14 @@
  * client is asked.
  */
 
-import type { QuestionHandlers } from '../client/questions.ts'
+import type { QuestionContext, QuestionHandlers } from '../client/questions.ts'
 import type { Call } from '../core/call.ts'
 import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Question } from '../core/target.ts'
 import { assertAskable } from '../layers/elicitation.ts'
+import type { RecordQuestion } from './question-log.ts'
 import {
   answerMembers,
   cleanQuestion,
@@ -30,7 +31,8 @@ interface Questionable {
 
 const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.park?.ask
 
-const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
+/** Whether a person approved the call, by a ticket or a grant. */
+export const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
 /** The questions of one call. */
 export interface ParkedQuestions {
@@ -44,6 +46,7 @@ export function parkedQuestions(
   call: Call,
   { relaysQuestions }: Questionable,
   upstream: string,
+  record: RecordQuestion,
 ): ParkedQuestions | undefined {
   const ask = askerOf(call)
   if (!ask) return undefined
@@ -51,7 +54,7 @@ export function parkedQuestions(
   let refusal: unknown
   const handle =
     (method: string) =>
-    async (params: Params): Promise<Params> => {
+    async (params: Params, { attribution }: QuestionContext): Promise<Params> => {
       const question = cleanQuestion(upstream, { method, params })
       if (isDeclined) return declined(upstream, method)
       try {
@@ -62,8 +65,11 @@ export function parkedQuestions(
       }
       // A question before 2026-07-28 has no key.
       const name = method.split('/')[0] ?? ''
+      const answered = await record(call, question, attribution)
       const { [name]: answer } = await ask({ [name]: question })
-      return pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+      const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+      await answered(picked)
+      return picked
     }
   const elicitation = handle('elicitation/create')
   const handlers = {
@@ -79,11 +85,18 @@ function declined(upstream: string, method: string): Params {
   throw fail(`${upstream} asked during a call that needed an approval, and its questions are declined`)
 }
 
+interface AskedRound {
+  readonly upstream: string
+  readonly result: Params
+  readonly round: number
+  readonly record: RecordQuestion
+}
+
 /** Asks the client the questions of an `input_required` result. Returns what to add to the repeated request. */
 export async function askClient(
   call: Call,
   { relaysQuestions }: Questionable,
-  { upstream, result, round }: { readonly upstream: string; readonly result: Params; readonly round: number },
+  { upstream, result, round, record }: AskedRound,
 ): Promise<Params> {
   const ask = askerOf(call)
   if (!ask) throw refuseToPark(upstream)
@@ -94,10 +107,13 @@ export async function askClient(
     for (const [key, { method }] of questions) inputResponses[key] = declined(upstream, method)
   else {
     const named = questions.map(([key, question]) => [safeKey(upstream, key), question] as const)
+    const recorded = await Promise.all(questions.map(([, question]) => record(call, question)))
     const answers = await ask(Object.fromEntries(named))
-    for (const [key, { method }] of questions) {
+    for (const [index, [key, { method }]] of questions.entries()) {
       const answer = answers[safeKey(upstream, key)]
-      inputResponses[key] = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+      const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+      await recorded[index]?.(picked)
+      inputResponses[key] = picked
     }
   }
   return { inputResponses, ...(requestState !== undefined && { requestState }) }

@@ -21,11 +21,13 @@ import type { CalledDefinition } from './connection-check.ts'
 import type { ConnectionLease, Connections, Scope } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
-import { askClient, parkedQuestions } from './parked-questions.ts'
+import { askClient, parkedQuestions, wasApproved } from './parked-questions.ts'
+import type { RecordQuestion } from './question-log.ts'
 import type { RecentTimes } from './recent-times.ts'
 import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { assertOpened, isPages, toPages } from './required-pages.ts'
 import { scopeKeyOf } from './scope.ts'
+import { takeTurn } from './turns.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
 /** What the relay needs of an upstream. */
@@ -39,6 +41,9 @@ export interface RelayDeps {
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
   readonly logger: Logger
+  readonly record: RecordQuestion
+  /** Whether all calls share one stream, so that a question before 2026-07-28 names no call. */
+  readonly isChannel: boolean
   /** Returns what separates the connections of one caller besides the caller. */
   credentialOf?: ((call: Call) => string) | undefined
   /** Throws if the connection or the definition of the call is quarantined. `undefined` if it was compared before. */
@@ -81,7 +86,7 @@ export function createRelay(deps: RelayDeps): Relay {
   async function asked(call: Call, request: RelayRequest, first: Params): Promise<Result> {
     let result = first
     for (let round = 0; result['resultType'] === 'input_required'; round++) {
-      const answers = await askClient(call, request, { upstream: name, result, round })
+      const answers = await askClient(call, request, { upstream: name, result, round, record: deps.record })
       if (isPages(result)) assertOpened(name, answers['inputResponses'] as Params)
       result = await exchange(call, request, { ...request.params, ...(!isPages(result) && answers) })
     }
@@ -123,10 +128,15 @@ export function createRelay(deps: RelayDeps): Relay {
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
     const from = deps.times.now()
     let failure: unknown
+    let endTurn = (): void => {}
     try {
       const checking = deps.verify(lease.client, key.text, request.called)
       if (checking) await checking
-      const questions = parkedQuestions(call, request, name)
+      if (deps.isChannel && lease.client.agreement.era === 'legacy') {
+        const turn = takeTurn(lease.client, wasApproved(call), call.stop)
+        endTurn = turn instanceof Promise ? await turn : turn
+      }
+      const questions = parkedQuestions(call, request, name, deps.record)
       const options = optionsOf(call, questions, lease.client)
       const answer = request.asTask
         ? lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
@@ -136,6 +146,7 @@ export function createRelay(deps: RelayDeps): Relay {
       failure = thrown
       throw thrown
     } finally {
+      endTurn()
       deps.times.record(from)
       lease.release(failure)
     }

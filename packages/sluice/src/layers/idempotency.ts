@@ -122,8 +122,8 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
         return undefined
       }
       const settled = await settle(call, started.reference)
-      // A ticket that was used stays used. A key of the client may be repeated if nothing ran under it.
-      if (call.ticketId === undefined && didNotRun(settled)) await write({ state: 'free' })
+      // Nothing ran under the key or the ticket, so it may be used again.
+      if (didNotRun(settled)) await write({ state: 'free' })
       else await write('answer' in settled ? { state: 'done', ...bound, ...settled } : failedRecord(bound, settled))
       return settled
     }
