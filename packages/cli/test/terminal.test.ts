@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { run } from '../src/program.ts'
 import { aFolder } from './command.ts'
@@ -23,11 +24,7 @@ async function linesAt(cwd: string, ...args: readonly string[]): Promise<readonl
   const { signal } = new AbortController()
   const code = await run(args, { terminal, env: { SLUICE_DATA: join(cwd, '.sluice') }, cwd, signal })
   expect(code).toBe(0)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-  return out
-    .trimEnd()
-    .replace(/\u001b\[\d+m/g, '')
-    .split('\n')
+  return stripVTControlCharacters(out.trimEnd()).split('\n')
 }
 
 test('keys list shows the last use, the expiry and the state of each key', async () => {
