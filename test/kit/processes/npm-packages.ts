@@ -13,7 +13,15 @@ import { pathToFileURL } from 'node:url'
 const manifests = join(import.meta.dirname, '../npm')
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sluice-tests')
 
-const folders = ['ext-apps', 'ext-tasks', 'langchain', 'mcp-servers', 'referee-servers', 'runtimes'] as const
+const folders = [
+  'ext-apps',
+  'ext-tasks',
+  'langchain',
+  'manifests',
+  'mcp-servers',
+  'referee-servers',
+  'runtimes',
+] as const
 /** The last one is for the bench alone, and takes a minute to install. */
 export type Folder = (typeof folders)[number] | 'gateway-peers'
 
