@@ -58,3 +58,12 @@ test('config print fits, with the origin of each value, and no value is cut', as
     .join('')
   expect(JSON.parse(value)).toEqual(args)
 })
+
+test('audit search finds the records of all tenants, newest first', async () => {
+  const cwd = aFolder()
+  await linesAt(cwd, 'people', 'add', 'olga', '--tenant', 'acme')
+  await linesAt(cwd, 'people', 'add', 'bob', '--tenant', 'umbrella')
+  const [head = '', ...rows] = await linesAt(cwd, 'audit', 'search', 'person added')
+  expect(head).toMatch(/^SEQ +TENANT +TIME +EVENT/)
+  expect(rows.map((row) => row.split(/ +/)[1])).toEqual(['umbrella', 'acme'])
+})
