@@ -1,5 +1,7 @@
 /** The output of the command: tables, colours on a terminal only, JSON, and the exit codes. */
 
+import { relative } from 'node:path'
+
 /** 141 means that the reader of a pipe closed it. The shell's code for Ctrl-C is 130. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, found: 3, pipeClosed: 141 } as const
 
@@ -124,6 +126,12 @@ export function numberOf(flag: string, text: string | undefined): number | undef
   if (text.trim() === '' || !Number.isInteger(value) || value < 0)
     throw new CommandError(`${flag} must be a number, not "${text}"`, exitCodes.usage)
   return value
+}
+
+/** Shortens a path to a relative one if it is below the working folder. */
+export const shortPath = (cwd: string, path: string): string => {
+  const near = relative(cwd, path)
+  return near.length < path.length && near !== '' && !near.startsWith('..') ? near : path
 }
 
 /** Formats the output of `--json`. */

@@ -57,6 +57,7 @@ test('at a terminal a log line is for people, on one line, with the stack of a b
     stack: 'Error\n at x',
   })
   logger.warn({ event: 'storeSlow', store: 'redis', ms: 900 })
+  logger.warn({ ...call, caller: 'anonymous', tenant: '', outcome: 'unauthorized' })
   expect(written).toBe(
     [
       '08:05:09 info  shop/refund  ann@acme  complete  12 ms',
@@ -64,6 +65,7 @@ test('at a terminal a log line is for people, on one line, with the stack of a b
       '  Error',
       '   at x',
       '08:05:09 warn  storeSlow  store=redis  ms=900',
+      '08:05:09 warn  shop/refund  anonymous  unauthorized  12 ms',
       '',
     ].join('\n'),
   )

@@ -17,6 +17,7 @@ test('config.schema.json is up to date', () => {
 interface Schema {
   readonly properties?: { readonly [name: string]: Schema }
   readonly additionalProperties?: Schema | false
+  readonly items?: Schema
   readonly anyOf?: readonly Schema[]
   readonly type?: string
   readonly default?: unknown
@@ -40,14 +41,23 @@ function rowsOf(schema: Schema, path = ''): readonly string[] {
   const childRows = Object.entries((isGroup && group.properties) || {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, each]) => rowsOf(each, path === '' ? name : `${path}.${name}`))
-  if (path === 'servers' && schema.additionalProperties)
-    return [...ownRows, ...rowsOf(schema.additionalProperties, 'servers.*')]
-  return [...ownRows, ...childRows]
+  // The settings of each entry: `servers.*.module` by name, `approvals.rules[].tool` in a list.
+  const { additionalProperties, items: listed } = schema
+  const named = additionalProperties || undefined
+  const entryRows = [
+    ...(named?.properties ? rowsOf(named, `${path}.*`) : []),
+    ...(listed?.properties ? rowsOf(listed, `${path}[]`) : []),
+  ]
+  return [...ownRows, ...childRows, ...entryRows]
 }
 
 test('the table in docs/command.md has every setting with its default and description', () => {
   const table = ['| setting | default | |', '|---|---|---|', ...rowsOf(toJsonSchema() as Schema)].join('\n')
   expect(read('docs/command.md'), `Put this table there:\n${table}`).toContain(`\n${table}\n`)
+})
+
+test('every setting has a description', () => {
+  expect(rowsOf(toJsonSchema() as Schema).filter((row) => row.endsWith('|  |'))).toEqual([])
 })
 
 test('docs/command.md lists every variable that is read only from the environment', () => {

@@ -19,6 +19,7 @@ const folders = [
   'ext-apps',
   'ext-tasks',
   'langchain',
+  'manifests',
   'mcp-servers',
   'referee-servers',
   'runtimes',

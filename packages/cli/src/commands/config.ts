@@ -4,7 +4,7 @@ import { maskLiteral } from '../config/literal-secrets.ts'
 import { isInGroup, loadConfig, variableOf } from '../config/load.ts'
 import { secretNames, toJsonSchema } from '../config/schema.ts'
 import { leavesOf, pathText } from '../config/tree.ts'
-import { exitCodes, table, toJson } from '../output.ts'
+import { exitCodes, shortPath, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
 export async function configPrint(
@@ -29,8 +29,45 @@ export async function configPrint(
       return [text, maskValue(text, maskLiteral(path.at(-1) ?? '', value)), originOf(text, origins), variableOf(path)]
     })
   for (const { name, value } of secrets) rows.push([name, value, 'environment', name])
-  terminal.out(table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows))
+  terminal.out(
+    terminal.isTty
+      ? narrowTable(
+          terminal,
+          rows.map(([setting = '', value = '', from = '', variable = '']) => [
+            setting,
+            shortPath(cwd, from),
+            variable,
+            value,
+          ]),
+        )
+      : table(terminal, ['SETTING', 'VALUE', 'FROM', 'VARIABLE'], rows),
+  )
   return exitCodes.ok
+}
+
+/** A narrower column for values would have a few characters per line. */
+const minValueWidth = 24
+
+/** Makes the table for a terminal. Values are whole, on several lines if necessary. The variables are left out if they do not fit. */
+function narrowTable(terminal: Terminal, rows: readonly (readonly [string, string, string, string])[]): string {
+  const head = ['SETTING', 'FROM', 'VARIABLE', 'VALUE'] as const
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
+  const spaceAfter = (columns: readonly number[]): number =>
+    terminal.columns - columns.reduce((sum, at) => sum + (widths[at] ?? 0) + 2, 0)
+  const shown = spaceAfter([0, 1, 2]) >= minValueWidth ? [0, 1, 2] : [0, 1]
+  const space = Math.max(spaceAfter(shown), minValueWidth)
+  const lineOf = (row: readonly string[], value: string): string =>
+    [...shown.map((at) => (row[at] ?? '').padEnd(widths[at] ?? 0)), value].join('  ').trimEnd()
+  const lines = rows.flatMap((row) => foldText(row[3], space).map((part, at) => lineOf(at === 0 ? row : [], part)))
+  return [styled(terminal, 'bold', lineOf(head, head[3])), ...lines].join('\n')
+}
+
+/** Splits a value into lines, after a comma if there is one in the second half of a line. */
+function foldText(text: string, width: number): readonly string[] {
+  if (text.length <= width) return [text]
+  const comma = text.lastIndexOf(',', width - 1)
+  const end = comma > width / 2 ? comma + 1 : width
+  return [text.slice(0, end), ...foldText(text.slice(end), width)]
 }
 
 export async function configSchemaPrint({ terminal }: CommandContext): Promise<number> {

@@ -2,11 +2,14 @@
 
 import type { ConnectOptions } from '../client/open.ts'
 import { loadConfig } from '../config/load.ts'
+import { checkAddresses } from '../doctor/addresses.ts'
 import type { Finding } from '../doctor/finding.ts'
+import { checkFleet } from '../doctor/fleet.ts'
 import { checkMachine } from '../doctor/machine.ts'
 import { checkOauth } from '../doctor/oauth.ts'
 import { checkServer } from '../doctor/server.ts'
 import { checkStore } from '../doctor/store.ts'
+import { checkTracing } from '../doctor/tracing.ts'
 import { checkUpstreams } from '../doctor/upstreams.ts'
 import { escapeControls, exitCodes, type Style, styled, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
@@ -35,8 +38,11 @@ export async function doctor(
     const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data }, orHome: true })
     findings.push(
       ...(await checkMachine(config, env)),
+      ...checkAddresses(config),
       ...(await checkStore(config, env)),
+      ...(await checkFleet(config, env)),
       ...(await checkOauth(config)),
+      ...(await checkTracing(config)),
       ...(await checkUpstreams(config, env)),
     )
   } else findings.push(...(await checkServer(url, options, env)))

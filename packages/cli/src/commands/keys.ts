@@ -44,7 +44,7 @@ export const keysList = (context: CommandContext, options: StoreCommandOptions):
     else if (keys.length === 0) terminal.out('No keys yet. Create one with: sluice keys create <name>')
     else
       terminal.out(
-        table(terminal, ['ID', 'KEY', 'SUBJECT', 'TENANTS', 'LAST USE', 'EXPIRES', 'STATE', 'LABEL'], keys.map(rowOf)),
+        table(terminal, ['ID', 'SUBJECT', 'LAST USE', 'EXPIRES', 'STATE', 'TENANTS', 'KEY', 'LABEL'], keys.map(rowOf)),
       )
     return exitCodes.ok
   })
@@ -75,12 +75,12 @@ function rowOf({ id, prefix, subject, tenants, lastUse, label, expires, revoked 
   const state = revoked !== undefined ? 'revoked' : expires !== undefined && expires <= now ? 'expired' : 'valid'
   return [
     id,
-    `${prefix}…`,
     escapeControls(subject),
-    tenants.join(', ') || '–',
     lastUse === undefined ? 'never' : ago(lastUse, now),
     expires === undefined ? 'never' : new Date(expires).toISOString().slice(0, 10),
     state,
+    escapeControls(tenants.join(', ')) || '–',
+    `${prefix}…`,
     escapeControls(label),
   ]
 }

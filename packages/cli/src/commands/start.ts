@@ -1,6 +1,5 @@
 /** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
-import { relative } from 'node:path'
 import type { Gateway } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -16,7 +15,17 @@ import { clock, explainListenError, refuseSplitData, runServers } from '../host/
 import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder } from '../host/store.ts'
 import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
-import { escapeControls, exitCodes, numberOf, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
+import {
+  escapeControls,
+  exitCodes,
+  numberOf,
+  shortPath,
+  styled,
+  type Terminal,
+  table,
+  toJson,
+  wrapText,
+} from '../output.ts'
 import type { CommandContext } from './context.ts'
 import { drainOnSignal } from './wait-for-signal.ts'
 
@@ -136,12 +145,6 @@ function upstreamState(gateway: Gateway, name: string): string | undefined {
   const state = gateway.states().find((each) => each.name === name)
   if (state?.definitions !== 'unknown') return undefined
   return `${problemOf(state) ?? 'not reached yet'}. It is tried again; see "sluice upstreams logs ${name}"`
-}
-
-/** Shortens a path to a relative one if it is below the working folder. */
-const shortPath = (cwd: string, path: string): string => {
-  const near = relative(cwd, path)
-  return near.length < path.length && !near.startsWith('..') ? near : path
 }
 
 /** Puts the link on a separate line, because it would otherwise not fit into 80 columns. */

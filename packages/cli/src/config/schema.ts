@@ -15,12 +15,14 @@ const path = z.string().min(1)
 
 const jwt = z
   .strictObject({
-    issuer: z.string().min(1),
-    audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    issuer: z.string().min(1).describe('The issuer, exactly as its tokens name it'),
+    audience: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+      .describe('The audience that a token must name, usually the URL that clients call'),
     jwks: url.optional().describe('The URL of the issuer’s keys'),
     pemFile: path.optional().describe('A file with the issuer’s public key'),
     secretFile: path.optional().describe('A file with the shared secret'),
-    algorithms: z.array(z.string()).optional(),
+    algorithms: z.array(z.string()).optional().describe('The algorithms that are accepted, as in [ES256]'),
     subject: z
       .string()
       .min(1)
@@ -36,15 +38,15 @@ const jwt = z
 const names = z.union([z.string(), z.array(z.string()).min(1)]).optional()
 const rule = z.strictObject({
   tool: names.describe('A name, or a pattern such as "repl_*"'),
-  server: names,
-  tenant: names,
-  caller: names,
+  server: names.describe('The name of a server, or a pattern'),
+  tenant: names.describe('The id of a tenant, or a pattern'),
+  caller: names.describe('The subject of a caller, or a pattern'),
   annotations: z
     .strictObject({
-      readOnlyHint: z.boolean().optional(),
-      destructiveHint: z.boolean().optional(),
-      idempotentHint: z.boolean().optional(),
-      openWorldHint: z.boolean().optional(),
+      readOnlyHint: z.boolean().optional().describe('Whether the tool only reads'),
+      destructiveHint: z.boolean().optional().describe('Whether the tool may destroy data'),
+      idempotentHint: z.boolean().optional().describe('Whether a repeated call changes nothing more'),
+      openWorldHint: z.boolean().optional().describe('Whether the tool reaches other systems'),
     })
     .optional()
     .describe('Hints of the tool; a hint it does not state counts as dangerous'),
@@ -232,7 +234,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
   log: z
     .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+      level: z
+        .enum(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info')
+        .describe('The least important lines that are written'),
       file: path.optional().describe('The log file; by default stderr'),
     })
     .prefault({}),

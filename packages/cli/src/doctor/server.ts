@@ -7,6 +7,7 @@ import { clientInfo } from '../client/message.ts'
 import type { ConnectOptions } from '../client/open.ts'
 import { headersOf, isCredentialRefused } from '../client/open.ts'
 import { plural } from '../output.ts'
+import { clockFinding } from './clock.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -79,10 +80,7 @@ async function checkClock(url: string, options: ConnectOptions, env: Environment
   await response.body?.cancel()
   const date = response.headers.get('date')
   if (date === null) return note('Clock', 'the server sends no date', 'Nothing to do')
-  const differenceSeconds = Math.round(Math.abs(Date.now() - Date.parse(date)) / 1000)
-  return differenceSeconds > 30
-    ? bad('Clock', `${differenceSeconds} s apart`, 'Synchronize the clocks of both machines with NTP')
-    : good('Clock', 'in sync')
+  return clockFinding('Clock', Date.parse(date), Date.now())
 }
 
 /** Checks the metadata from which a client without a credential learns where to get one. */

@@ -3,6 +3,7 @@
 import type { Config } from '../config/schema.ts'
 import { openStore, postgresUrl, redisUrl } from '../host/store.ts'
 import { checkApprovals } from './approvals.ts'
+import { checkStoreClock } from './clock.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
@@ -23,7 +24,7 @@ export async function checkStore(
     'redis' in config.store
       ? await checkRedis(config.store.redis, env['SLUICE_REDIS_PASSWORD'])
       : await checkPostgres(config.store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
-  return [found, ...approvals, ...durability]
+  return [found, ...approvals, ...durability, ...(await checkStoreClock(config, env))]
 }
 
 async function checkWrites(config: Config, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
@@ -38,12 +39,25 @@ async function checkWrites(config: Config, env: Readonly<Record<string, string |
       await close()
     }
   } catch (thrown) {
+    const missing = missingPackage(thrown)
+    if (missing !== undefined)
+      return bad(
+        'Store',
+        `the package ${missing} is not installed`,
+        `Install it beside @sluice/cli: npm install ${missing}`,
+      )
     return bad(
       'Store',
       thrown instanceof Error ? thrown.message : String(thrown),
       'Check that it is running and that this account may use it',
     )
   }
+}
+
+/** Returns the name of the package that an import did not find. */
+function missingPackage(thrown: unknown): string | undefined {
+  const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
+  return isMissing ? /^Cannot find package '([^']+)'/.exec(thrown.message)?.[1] : undefined
 }
 
 async function checkRedis(address: string, password: string | undefined): Promise<readonly Finding[]> {

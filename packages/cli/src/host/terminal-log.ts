@@ -33,7 +33,7 @@ function describeLine(terminal: LogTerminal, level: Level, line: LogLine): strin
   const name = tool ?? method
   const parts = [
     name === undefined ? event : server === undefined ? name : `${server}/${name}`,
-    caller !== undefined && (tenant === undefined || tenant === caller ? caller : `${caller}@${tenant}`),
+    caller !== undefined && (!tenant || tenant === caller ? caller : `${caller}@${tenant}`),
     outcome,
     durationMs !== undefined && `${Math.round(Number(durationMs))} ms`,
     message ?? line['errorMessage'],
