@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { textOf } from '../../../test/kit/clients/binary.client.ts'
 import { programIn } from '../../../test/kit/processes/npm-packages.ts'
-import { aFolder, main, sluice } from './command.ts'
+import { aFolder, main, sluice, startAll } from './command.ts'
 
 const slowTest = { timeout: 180_000 }
 
@@ -43,7 +43,9 @@ test('connect starts the local Sluice once, signs in with its key and relays', s
   })
   /** Starts the command from another folder, as desktop clients do. */
   const connected = async (target: string): Promise<Client> => {
-    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    // It can open pages. The console's page is not https, so the ticket is still answered in words.
+    const capabilities = { elicitation: { form: {}, url: {} } }
+    const client = new Client({ name: 'a-client', version: '1.0.0' }, { capabilities })
     const args = [main, 'connect', target, '--data', data, '--config', config]
     await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: '/', stderr: 'ignore' }))
     onTestFinished(() => client.close())
@@ -69,6 +71,9 @@ test('connect says why it cannot connect', slowTest, async () => {
   const url = `http://127.0.0.1:${await freePort()}/files/mcp`
   const elsewhere = await sluice(cwd, ['connect', url])
   expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('the configured port is 3000') })
+  const started = await startAll(cwd, ['--no-demo'])
+  const missing = await sluice(cwd, ['connect', new URL('/none/mcp', started.url('routes')).href, '--no-start'])
+  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('does not exist on the server') })
   const refused = await sluice(cwd, ['connect', url, '--no-start'])
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })
 })

@@ -324,6 +324,17 @@ test('a file with a byte order mark, other line ends and a link to it keeps all 
   expect(readFileSync(real, 'utf8')).toBe(text)
 })
 
+test('a server that gets a folder called sluice is protected too', async () => {
+  const home = aFolder()
+  const file = join(home, 'mcp.json')
+  writeFileSync(
+    file,
+    '{ "mcpServers": { "files": { "command": "files", "args": ["/work/sluice", "/work/sluice.js"] } } }',
+  )
+  expect(await sluiceAt(home, ['protect', 'mcp.json', '--yes'])).toMatchObject({ code: 0 })
+  expect(readFileSync(file, 'utf8')).toContain('"connect"')
+})
+
 test('errors say what to do next', async () => {
   const home = aFolder()
   const said = async (...args: readonly string[]): Promise<string> => (await sluiceAt(home, args)).err

@@ -99,6 +99,11 @@ test('Claude Desktop writes a file once, after a person allowed it in the browse
   expect(await textOf(files, 'write_file', letter)).toContain('approval_required')
   expect(readFileSync(letter.path, 'utf8')).toBe('changed by hand')
 
+  // Another client brings a server that the running Sluice does not know.
+  mkdirSync(join(home, '.cursor'))
+  writeFileSync(join(home, '.cursor/mcp.json'), '{ "mcpServers": { "new": { "command": "new" } } }')
+  expect((await sluiceAt(home, ['protect', 'cursor', '--yes'])).out).toMatch(/stop it with "kill \d+"/)
+
   expect(await sluiceAt(home, ['unprotect', 'claude-desktop', '--yes'])).toMatchObject({ code: 0 })
   expect(readFileSync(file, 'utf8')).toBe(text)
 })
@@ -111,6 +116,7 @@ async function runProgram(home: string, program: string, args: readonly string[]
   const env = {
     ...{ ...machine(home), PATH: [path, process.env['PATH']].filter(Boolean).join(delimiter) },
     ...{ DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    MCP_TIMEOUT: '120000',
   }
   for (const name of ['XDG_CONFIG_HOME', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME']) Reflect.deleteProperty(env, name)
   const { stdout, stderr } = await promisify(execFile)(program, [...args], { env, cwd: home, timeout: 120_000 })
@@ -151,9 +157,10 @@ test('the files of sluice start work in Claude Code, Codex and Gemini CLI', slow
   expect(await runProgram(home, programIn('clients', 'codex'), ['mcp', 'list'])).toMatch(/^sluice-routes .*enabled/m)
   mkdirSync(join(home, '.gemini'))
   writeFileSync(join(home, '.gemini/settings.json'), sample('gemini-settings.json'))
-  expect(await runProgram(home, programIn('clients', 'gemini'), ['mcp', 'list'])).toMatch(
-    /sluice-routes: .* - Connected/,
-  )
+  // Gemini CLI gives a server five seconds, which a busy machine may need for itself.
+  await expect
+    .poll(() => runProgram(home, programIn('clients', 'gemini'), ['mcp', 'list']), { timeout: 60_000 })
+    .toMatch(/sluice-routes: .* - Connected/)
 
   // The key is only in files that people do not commit.
   const withKey = readdirSync(join(cwd, '.sluice/clients')).filter((name) => sample(name).includes(keys['you'] ?? '?'))

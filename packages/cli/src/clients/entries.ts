@@ -41,9 +41,13 @@ export function readEntry(value: unknown, context: EntryContext): EntryContent {
 export function isSluiceEntry(value: unknown): boolean {
   if (!isTree(value)) return false
   const { command, args } = startOf(value)
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string')
-  return words.some(
-    (word) => word.startsWith('@sluice/cli') || /(^|[\\/])sluice(\.cmd|\.js)?$/.test(word) || isMain(word),
+  const words: readonly unknown[] = Array.isArray(args) ? args : []
+  // Only the program counts, because a folder that a server gets may be called "sluice" too.
+  const starts = (word: unknown, pattern: RegExp): boolean => typeof word === 'string' && pattern.test(word)
+  return (
+    starts(command, /(^|[\\/])sluice(\.cmd)?$/) ||
+    starts(words[0], mainPath) ||
+    words.some((word) => starts(word, /^@sluice\/cli(@|$)/))
   )
 }
 
@@ -56,7 +60,7 @@ export function connectedName(value: unknown): string | undefined {
 }
 
 /** The command of a checkout, which is not installed from npm. */
-const isMain = (word: string): boolean => /[\\/]cli[\\/](dist|src)[\\/]main\.[jt]s$/.test(word)
+const mainPath = /[\\/]cli[\\/](dist|src)[\\/]main\.[jt]s$/
 
 /** The members of an entry that say how the server is reached. `protect` replaces them and keeps all others. */
 const replacedMembers = ['type', 'command', 'args', 'env', 'cwd', 'url', 'serverUrl', 'httpUrl', 'headers']

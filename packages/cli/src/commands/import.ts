@@ -13,7 +13,7 @@ import { replaceFile } from '../clients/write.ts'
 import { dataFolder } from '../host/store.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import type { CommandContext } from './context.ts'
-import { confirm, nextSteps, showPlan } from './show-plan.ts'
+import { confirm, showNextSteps, showPlan } from './show-plan.ts'
 
 export interface ImportOptions {
   readonly config?: string
@@ -45,7 +45,7 @@ export async function importServers(
   terminal.out(`${target.text === undefined ? 'Writes' : 'Adds to'} ${target.file}.`)
   if (!(await confirm(context, options.yes))) return exitCodes.failed
   writeServers(target, plan.servers, text)
-  terminal.out(nextSteps(target.file, plan.servers.length))
+  await showNextSteps(terminal, target, plan.servers)
   terminal.out(`Run them: sluice start --config ${target.file}. Let a client use them: sluice protect <client>.`)
   return exitCodes.ok
 }

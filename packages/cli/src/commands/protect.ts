@@ -15,7 +15,7 @@ import { CommandError, exitCodes, plural } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { ImportOptions } from './import.ts'
 import { hasChanges, planOptions, writeServers } from './import.ts'
-import { confirm, nextSteps, showChange, showPlan } from './show-plan.ts'
+import { confirm, showChange, showNextSteps, showPlan } from './show-plan.ts'
 
 export async function protect(
   context: CommandContext,
@@ -62,7 +62,7 @@ export async function protect(
   keepBackup(target.data, client.id, file.path, before.text, after)
   replaceFile(file.path, after)
   terminal.out(`${client.name} is protected. ${client.reload}`)
-  terminal.out(nextSteps(target.file, plan.servers.length))
+  await showNextSteps(terminal, target, plan.servers)
   terminal.out(`To undo: sluice unprotect ${client.id}${named === undefined ? '' : ` ${named}`}`)
   return exitCodes.ok
 }

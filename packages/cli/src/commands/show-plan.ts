@@ -1,9 +1,11 @@
 /** Shows what `import` and `protect` would do, and asks. Secrets are not shown. */
 
+import type { TargetConfig } from '../clients/config-file.ts'
 import type { ImportedServer } from '../clients/entries.ts'
 import type { Plan, PlannedServer } from '../clients/plan.ts'
 import { isUnmoved } from '../clients/secrets.ts'
-import { escapeControls, plural, styled, type Terminal } from '../output.ts'
+import { findProcesses } from '../host/control.ts'
+import { escapeControls, plural, styled, type Terminal, wrapText } from '../output.ts'
 import { prompt } from './call-context.ts'
 import type { CommandContext } from './context.ts'
 
@@ -19,7 +21,13 @@ export function showPlan({ terminal }: CommandContext, { servers, left }: Plan, 
         terminal.out(`    reads ${name} from the environment of the program that starts Sluice`)
     }
     for (const { entry, reason } of left.filter(({ file }) => file.path === path))
-      terminal.out(styled(terminal, 'yellow', `  ${escapeControls(entry.name)} stays as it is: it ${reason}.`))
+      terminal.out(
+        styled(
+          terminal,
+          'yellow',
+          `  ${wrapText(terminal, `${escapeControls(entry.name)} stays as it is: it ${reason}.`, 4)}`,
+        ),
+      )
   }
   if (!servers.some(({ exists }) => !exists)) return
   terminal.out(
@@ -66,9 +74,17 @@ export async function confirm({ terminal, signal }: CommandContext, yes: boolean
   return false
 }
 
-/** Says what follows, for people who read the output of the last step only. */
-export const nextSteps = (config: string, count: number): string =>
-  [
-    `${plural(count, 'server')} in ${config}.`,
-    'Calls that wait for you: sluice approvals list, or in the browser: sluice console link',
-  ].join('\n')
+/** Says what follows. A Sluice that runs already has read the configuration before, and lacks the new servers. */
+export async function showNextSteps(
+  terminal: Terminal,
+  { file, data }: TargetConfig,
+  servers: readonly PlannedServer[],
+): Promise<void> {
+  terminal.out(`${plural(servers.length, 'server')} in ${file}.`)
+  terminal.out('Calls that wait for you: sluice approvals list, or in the browser: sluice console link')
+  for (const { pid, upstreams } of await findProcesses(data))
+    if (servers.some(({ name }) => !upstreams.some((each) => each.name === name)))
+      terminal.out(
+        `Sluice runs with the configuration before: stop it with "kill ${pid}". The next client starts it again.`,
+      )
+}
