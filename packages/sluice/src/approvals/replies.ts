@@ -97,8 +97,8 @@ export async function approvalRequired(
 
 /** Tells the model what to do, because most clients show it this text and nothing else. */
 function nextStep(url: string | undefined, command: string | undefined): string {
-  const ways = [url !== undefined && 'open "url"', command !== undefined && 'run "command" in a terminal']
-  const known = ways.filter((way) => way !== false).join(' or ')
+  const channels = [url !== undefined && 'open "url"', command !== undefined && 'run "command" in a terminal']
+  const known = channels.filter((each) => each !== false).join(' or ')
   const ask =
     known === '' ? 'A person must approve this call first.' : `Ask the user to ${known}. Do not do it yourself.`
   return `${ask} When it is approved, call the tool again with the same arguments: it then runs once.`
