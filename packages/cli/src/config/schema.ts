@@ -104,7 +104,7 @@ const serverSettings = z
       .enum(['first-use', 'review', 'always'])
       .optional()
       .describe(
-        'Which definitions are served: those of the first start and accepted ones (`first-use`, the default), accepted ones (`review`), or all (`always`)',
+        'Which definitions are served: those of the first start and accepted ones (the default), only accepted ones, or all',
       ),
     trustHints: z.boolean().optional().describe('Believe the hints of its tools, such as readOnlyHint'),
     prefix: z.string().optional().describe('The prefix of its names on the endpoint for all; by default its name'),

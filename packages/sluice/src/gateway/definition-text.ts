@@ -1,4 +1,7 @@
-/** Writes a definition as lines that a person reads: one member a line, and long texts as they are. */
+/**
+ * Writes a definition as lines that a person reads: one member a line, and long texts as they are. Two different
+ * definitions never have the same lines, because a reviewer would not see the difference.
+ */
 
 import { isObject } from '../core/json.ts'
 import type { PinnedContent } from './pinned.ts'
@@ -19,7 +22,7 @@ const membersOf = (value: { readonly [member: string]: unknown }, indent: string
   Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(byRank)
-    .flatMap(([name, member]) => valueLines(`${oneLine(name)}:`, member, indent))
+    .flatMap(([name, member]) => valueLines(`${plainName(name)}:`, member, indent))
 
 function valueLines(label: string, value: unknown, indent: string): readonly string[] {
   const deeper = `${indent}  `
@@ -28,8 +31,19 @@ function valueLines(label: string, value: unknown, indent: string): readonly str
   if (isObject(value) && Object.keys(value).length > 0) return [`${indent}${label}`, ...membersOf(value, deeper)]
   if (typeof value === 'string' && value.includes('\n'))
     return [`${indent}${label} |`, ...value.split('\n').map((line) => `${deeper}${line}`)]
-  return [`${indent}${label} ${typeof value === 'string' ? value : JSON.stringify(value)}`]
+  return [`${indent}${label} ${typeof value === 'string' ? plainText(value) : JSON.stringify(value)}`]
 }
 
-/** A name with a line break must not look like two members. */
-const oneLine = (name: string): string => (name.includes('\n') ? JSON.stringify(name) : name)
+/** Quotes names that could be read as something else. */
+const plainName = (name: string): string => (/^[\w$./-]+$/.test(name) ? name : JSON.stringify(name))
+
+/** Quotes texts that look like another value, such as "1" and "true". */
+function plainText(text: string): string {
+  if (text === '' || text === '|') return JSON.stringify(text)
+  try {
+    JSON.parse(text)
+    return JSON.stringify(text)
+  } catch {
+    return text
+  }
+}

@@ -11,7 +11,10 @@ export interface SdkServer {
   close(): Promise<void>
 }
 
-/** Options of `fromSdk`. */
+/**
+ * Options of `fromSdk`. `trust` is `always` by default, because the server is code of this program: every release of it
+ * would wait for an operator otherwise.
+ */
 export interface FromSdkOptions extends Omit<UpstreamSettings, 'maxMessageBytes'> {
   /** Makes one server per connection. The SDK's servers serve one connection each. */
   readonly create: () => SdkServer | Promise<SdkServer>
@@ -19,7 +22,7 @@ export interface FromSdkOptions extends Omit<UpstreamSettings, 'maxMessageBytes'
 
 /** Defines an upstream from a factory of official SDK servers: `fromSdk({ name: 'notes', create: () => server() })`. */
 export function fromSdk({ create, ...settings }: FromSdkOptions): Upstream {
-  return overTransports(settings, () => {
+  return overTransports({ trust: 'always', ...settings }, () => {
     const [ours, theirs] = transportPair()
     let server: SdkServer | undefined
     return fromSdkTransport(

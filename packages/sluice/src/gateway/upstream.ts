@@ -5,7 +5,7 @@ import { httpTransport } from '../client/http/transport.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Scope } from './connections.ts'
 import { createTransportConnections } from './transport-connections.ts'
-import type { Upstream, UpstreamSettings } from './types.ts'
+import type { Trust, Upstream, UpstreamSettings } from './types.ts'
 
 /** Options of an upstream at a URL. */
 export interface UrlUpstreamOptions
@@ -17,6 +17,7 @@ export interface UrlUpstreamOptions
 
 const defaultMaxMessageBytes = 4 * 1024 * 1024
 const scopes: readonly Scope[] = ['shared', 'tenant', 'caller', 'session']
+const trusts: readonly Trust[] = ['first-use', 'review', 'always']
 
 /** Defines an upstream at a URL: `upstream({ name: 'github', url: 'https://…/mcp' })`. */
 export function upstream(options: UrlUpstreamOptions): Upstream {
@@ -45,13 +46,15 @@ export function overTransports(
 
 /** Refuses settings that could not work. The name has no `_`, so that two prefixed names cannot be equal. */
 export function checkSettings<S extends UpstreamSettings>(settings: S): S {
-  const { name, scope, prefix } = settings
+  const { name, scope, prefix, trust } = settings
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,31}$/.test(name))
     throw new TypeError(
       `upstream ${JSON.stringify(name)}: a name has 1 to 32 lower-case letters, digits and "-", and begins with a letter or digit`,
     )
   if (scope !== undefined && !scopes.includes(scope))
     throw new TypeError(`upstream "${name}": "scope" must be one of ${scopes.join(', ')}`)
+  if (trust !== undefined && !trusts.includes(trust))
+    throw new TypeError(`upstream "${name}": "trust" must be one of ${trusts.join(', ')}`)
   if (prefix !== undefined && !/^[A-Za-z0-9.-]{0,32}$/.test(prefix))
     throw new TypeError(`upstream "${name}": "prefix" has at most 32 letters, digits, "-" and "."`)
   return settings

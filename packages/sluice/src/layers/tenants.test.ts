@@ -145,7 +145,7 @@ test('a public call has a tenant that can store nothing, and no header gives it 
 })
 
 /** One line per verb, so that a new verb does not compile until its line says what it must not reach. */
-type Verb = Exclude<keyof Store, 'shared' | 'checkDurability' | 'inProcess'>
+type Verb = Exclude<keyof Store, 'shared' | 'checkDurability' | 'inProcess' | 'isAbsent'>
 const foreign: { readonly [verb in Verb]: (b: Store) => Promise<unknown> } = {
   get: (b) => b.get(['k']),
   set: (b) => b.set(['k'], 'of b'),
