@@ -98,7 +98,7 @@ async function look(at: Page, name: string): Promise<void> {
 async function tabTo(role: string, name: RegExp): Promise<void> {
   const wanted = page.getByRole(role as 'button', { name }).first()
   for (let pressed = 0; pressed < 60; pressed++) {
-    if (await wanted.evaluate((element) => element === document.activeElement)) return
+    if (await wanted.evaluate('(element) => element === document.activeElement')) return
     await page.keyboard.press('Tab')
   }
   expect.unreachable(`The keyboard does not reach ${role} ${name}`)
