@@ -166,6 +166,16 @@ test('none of it runs on any page, no other host is contacted, and all of it can
   await page.getByLabel('Search tools').fill('')
   expect(await watched.found()).toEqual([])
 
+  // The form of a tool, with subjects of keys to choose from, and who may call what.
+  await page.locator('.card summary').first().click()
+  await page.getByRole('button', { name: 'Try it' }).first().click()
+  await page.getByLabel('Run as').locator('option', { hasText: 'sk_' }).first().waitFor({ state: 'attached' })
+  expect(await watched.found()).toEqual([])
+  await go(page, '#/access')
+  await page.getByRole('button', { name: 'By key' }).click()
+  await page.getByRole('region', { name: 'Access by key' }).waitFor()
+  expect(await watched.found()).toEqual([])
+
   // Errors, client names and callers, one page at a time.
   await go(page, '#/live')
   for (let from = 0; from < strings.length; from += 90) {

@@ -97,8 +97,9 @@ async function look(at: Page, name: string): Promise<void> {
 /** Moves the focus forward until it is on an element with this name. */
 async function tabTo(role: string, name: RegExp): Promise<void> {
   const wanted = page.getByRole(role as 'button', { name }).first()
+  await wanted.waitFor()
   for (let pressed = 0; pressed < 60; pressed++) {
-    if (await wanted.evaluate((element) => element === document.activeElement)) return
+    if ((await wanted.and(page.locator(':focus')).count()) > 0) return
     await page.keyboard.press('Tab')
   }
   expect.unreachable(`The keyboard does not reach ${role} ${name}`)

@@ -76,14 +76,14 @@ function toolAccess(
     return { outcome: 'refused', reason: `Tenant ${tenant} does not have this tool` }
   const missing = tool.policy.scopes.filter((scope) => !scopes.has(scope))
   if (missing.length > 0) return { outcome: 'refused', reason: `Lacks the scope ${missing.join(' ')}` }
-  const explained = explain(consoleState, server, holder, tool)
-  if (explained?.outcome === 'refused')
-    return { outcome: 'refused', reason: explained.refusal?.message ?? 'Refused by a rule of the gateway' }
+  const explanation = explain(consoleState, server, holder, tool)
+  if (explanation?.outcome === 'refused')
+    return { outcome: 'refused', reason: explanation.refusal?.message ?? 'Refused by a rule of the gateway' }
   const call = { target: tool, tenant: { id: tenant ?? '' }, caller: { subject: holder.key.subject } }
   // Rules look at the names of the tenant and the caller alone.
   const { approval } = rules.verdict(call as Parameters<Rules['verdict']>[0], server.name)
   if (approval === 'never') return { outcome: 'runs' }
-  if (approval === 'always' || tool.policy.approval === 'always' || explained?.outcome === 'needsApproval')
+  if (approval === 'always' || tool.policy.approval === 'always' || explanation?.outcome === 'needsApproval')
     return { outcome: 'needsApproval' }
   return { outcome: tool.policy.approval === 'depends' ? 'dependsOnArguments' : 'runs' }
 }

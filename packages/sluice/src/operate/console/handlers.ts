@@ -2,7 +2,6 @@
 
 import { accessOf } from './access.ts'
 import type { Operator, RouteInput, RouteName, RouteOutput, SessionInfo } from './api.ts'
-import { tryTool } from './attempts.ts'
 import { assertTenantVisible, verifyTenantAudit } from './audit.ts'
 import { searchAudit } from './audit-search.ts'
 import type { ConsoleState } from './console-state.ts'
@@ -19,6 +18,7 @@ import {
   takeBackTicket,
 } from './tickets.ts'
 import { serversOf } from './tools.ts'
+import { tryTool } from './try-tool.ts'
 import { decideDefinition, definitionsOf, restartUpstream, upstreamsOf } from './upstreams.ts'
 
 /** The authenticated operator of a request. */

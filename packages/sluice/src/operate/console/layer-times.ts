@@ -39,11 +39,11 @@ const maxPerSecond = 50
 /** They are outside of what is measured: the record of a call is made by `observe`. */
 const outside: ReadonlySet<string> = new Set(['tracing', 'observe'])
 
-interface Named {
+interface NamedLayer {
   readonly name: string
   readonly layer: Layer
 }
-const layerOf = ({ layer }: Named): Layer => layer
+const layerOf = ({ layer }: NamedLayer): Layer => layer
 
 export function createLayerTimes(clock: Clock): LayerTimes {
   let watchers = 0
@@ -66,7 +66,8 @@ export function createLayerTimes(clock: Clock): LayerTimes {
       const steps = paths.get(call.facts)
       return steps ? measure(steps, name, next, call) : next(call)
     }
-  const withProbe = ({ name, layer }: Named): readonly Layer[] => (outside.has(name) ? [layer] : [probe(name), layer])
+  const withProbe = ({ name, layer }: NamedLayer): readonly Layer[] =>
+    outside.has(name) ? [layer] : [probe(name), layer]
 
   async function measure(steps: Step[], name: string, next: Handler, call: Call): ReturnType<Handler> {
     const step: Step = { name, from: monotonicNow(clock) }
@@ -84,7 +85,7 @@ export function createLayerTimes(clock: Clock): LayerTimes {
   return {
     compose(layers, run) {
       const all = Object.entries(layers).flatMap(([name, layer]) => (layer ? [{ name, layer }] : []))
-      const isOwn = ({ name }: Named): boolean => name.startsWith('custom ')
+      const isOwn = ({ name }: NamedLayer): boolean => name.startsWith('custom ')
       const custom = all.filter(isOwn)
       const from = custom.length > 0 ? all.findIndex(isOwn) : all.length
       const [before, after] = [all.slice(0, from), all.slice(from + custom.length)]
