@@ -40,8 +40,8 @@ function rowsOf(schema: Schema, path = ''): readonly string[] {
   const childRows = Object.entries((isGroup && group.properties) || {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, each]) => rowsOf(each, path === '' ? name : `${path}.${name}`))
-  if (path === 'servers' && schema.additionalProperties)
-    return [...ownRows, ...rowsOf(schema.additionalProperties, 'servers.*')]
+  if ((path === 'servers' || path === 'profiles') && schema.additionalProperties)
+    return [...ownRows, ...rowsOf(schema.additionalProperties, `${path}.*`)]
   return [...ownRows, ...childRows]
 }
 
