@@ -72,9 +72,9 @@ export async function rulesTest(
         caller,
         ...omitUndefined({ profile: options.profile }),
       }
-      const explained = gateway.explain(question, policiesOf(config))
-      if (options.json) terminal.out(toJson({ upstream: found.upstream, tool: found.tool, caller, ...explained }))
-      else terminal.out(textOf(terminal, found, caller, explained, config))
+      const explanation = gateway.explain(question, policiesOf(config))
+      if (options.json) terminal.out(toJson({ upstream: found.upstream, tool: found.tool, caller, ...explanation }))
+      else terminal.out(textOf(terminal, found, caller, explanation, config))
       return exitCodes.ok
     } finally {
       await running.close()
@@ -226,10 +226,10 @@ function textOf(
   terminal: Terminal,
   { upstream, tool }: UpstreamTool,
   caller: ExplainedCaller,
-  explained: CallExplanation,
+  explanation: CallExplanation,
   config: Config,
 ): string {
-  const { outcome, refusal, rules, profiles, listedAs } = explained
+  const { outcome, refusal, rules, profiles, listedAs } = explanation
   const who = [
     `as ${caller.subject}`,
     ...(caller.key === undefined ? [] : [`(key ${caller.key})`]),
@@ -253,7 +253,7 @@ function textOf(
       '',
       `Result: ${outcomes[outcome]}${refusal ? `. ${refusal.message}` : ''}`,
       ...(profiles.length > 0 ? [`  profiles   ${profiles.join(', ')}`] : []),
-      ...(listedAs === undefined ? [] : detailsOf(explained, config)),
+      ...(listedAs === undefined ? [] : detailsOf(explanation, config)),
     ].join('\n'),
   ).replace(outcomes[outcome], (text) => styled(terminal, style, text))
 }

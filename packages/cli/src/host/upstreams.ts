@@ -209,8 +209,8 @@ function asUsageError<T>(work: () => T, refuse: Refuse): T {
   try {
     return work()
   } catch (thrown) {
-    const explained = explainRuleError(thrown, refuse)
-    throw explained instanceof TypeError ? new CommandError(explained.message, exitCodes.usage) : explained
+    const refusal = explainRuleError(thrown, refuse)
+    throw refusal instanceof TypeError ? new CommandError(refusal.message, exitCodes.usage) : refusal
   }
 }
 
