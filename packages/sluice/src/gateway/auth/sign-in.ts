@@ -140,7 +140,10 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   async function refused(person: Person, { status, header }: Challenge): Promise<ClientError> {
     const { text } = await accountOf(person)
     if (status === 403) await records.want(person, header ?? 'Bearer')
-    else if (text !== undefined) await records.endTokens(person, text)
+    else if (text !== undefined) {
+      await records.endTokens(person, text)
+      await records.releaseLister(person)
+    }
     forget(person)
     return signInMissing(upstream)
   }
