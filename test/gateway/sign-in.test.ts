@@ -3,11 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import type { Store } from 'sluice'
+import type { ServerOptions, Store } from 'sluice'
 import { memoryStore } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import type { Client } from 'sluice/client'
 import { signIn } from 'sluice/gateway-auth'
-import type { Gateway } from 'sluice/gateway-node'
+import type { Gateway, UpstreamRule } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
@@ -51,15 +52,16 @@ async function open(
   store: Store = memoryStore(),
   client: SignInIssuer['client'] | null = issuer.client,
   url = notes.url,
+  more: { readonly use?: ServerOptions['use']; readonly rules?: readonly UpstreamRule[] } = {},
 ): Promise<World> {
   const notesUpstream = upstream({
-    ...{ name: 'notes', url },
+    ...{ name: 'notes', url, rules: more.rules ?? [] },
     auth: signIn({ redirectUrl: callback(), ...(client && { client }) }),
   })
   const team = gateway({ name: 'team', version: '1.0.0', startMs: 60_000, upstreams: [notesUpstream] })
   const endpoint = team.endpoints['notes']
   if (!endpoint) throw new Error('no endpoint')
-  const server = createServer(endpoint, { store, secret, use: [log(silent), ...withTokens] })
+  const server = createServer(endpoint, { store, secret, use: [log(silent), ...withTokens, ...(more.use ?? [])] })
   const serving = await serveHttp(server, { port })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
@@ -132,7 +134,7 @@ test('the first caller signs in with the tool, and then the tools of the upstrea
   const [url = ''] = /http:\S+/.exec(answer) ?? []
   const code = await consent(url, 'alice')
   expect(textOf(await client.callTool('sign_in', { code }))).toContain('Signed in')
-  expect(await namesOf(client.tools())).toEqual(['whoami', 'sign_in'])
+  expect(await namesOf(client.tools())).toEqual(['whoami', 'write', 'sign_in'])
   expect(await whoami(client)).toBe('alice')
 })
 
@@ -155,7 +157,7 @@ test('a call asks for the page and the code in one round, and two people never s
   expect(await whoami(other)).toBe('alice-at-globex')
   expect([alice, bob, other].map(({ asked }) => asked.pages.length)).toEqual([1, 1, 1])
   expect(alice.asked.messages).toEqual(['Type the code that the page of notes shows after the sign-in'])
-  // Each token is one of the authorization server. The client's own tokens reach nobody else.
+  // Each token is one of the authorization server. No token of a client is among them.
   expect(notes.credentials).toHaveLength(3)
   for (const each of notes.credentials) expect(issuer.tokens).toContain(each)
 })
@@ -267,7 +269,7 @@ test('tokens survive a restart, sealed, and the stored definitions are listed wi
   const two = sqliteStore(file)
   const second = await open(two)
   await second.team.signIns.confirm(ann, 'notes', code)
-  const client = await clientFor(second, 'acme.ann', 'nobody')
+  const client = await clientFor(second, 'acme.ann', 'unused')
   expect(await whoami(client)).toBe('ann-at-notes')
   await second.close()
   await two.close()
@@ -275,8 +277,8 @@ test('tokens survive a restart, sealed, and the stored definitions are listed wi
   const three = sqliteStore(file)
   const third = await open(three)
   const stranger = await clientFor(third, 'acme.stranger', 'stranger')
-  expect(await namesOf(stranger.tools())).toEqual(['whoami', 'sign_in'])
-  const again = await clientFor(third, 'acme.ann', 'nobody')
+  expect(await namesOf(stranger.tools())).toEqual(['whoami', 'write', 'sign_in'])
+  const again = await clientFor(third, 'acme.ann', 'unused')
   expect(await whoami(again)).toBe('ann-at-notes')
   expect(again.asked.pages).toEqual([])
   await third.close()
@@ -358,4 +360,43 @@ test('signing out forgets the tokens, revokes them, and the next call asks', asy
   expect(await whoami(client)).toBe('ann')
   expect(client.asked.pages).toHaveLength(1)
   await expect(signIns.revoke(ann, 'unknown')).rejects.toThrow('No running upstream')
+})
+
+test('an upstream that wants more scopes gets them with the next sign-in', async () => {
+  const world = await open()
+  const { signIns } = world.team
+  const ann = { tenant: 'acme', subject: 'ann' }
+  await signIns.confirm(ann, 'notes', await consent((await signIns.start(ann, 'notes')).url, 'ann'))
+  const client = await clientFor(world, 'acme.ann', 'ann')
+  expect(await whoami(client)).toBe('ann')
+  const refused = await client.callTool('write', {})
+  expect(refused).toMatchObject({ isError: true })
+  expect(client.asked.pages).toEqual([])
+  expect(textOf(await client.callTool('write', {}))).toBe('written')
+  expect(client.asked.pages).toHaveLength(1)
+  expect(new URL(client.asked.pages[0] ?? '').searchParams.get('scope')).toContain('notes:write')
+})
+
+test('the sign-in comes before the approval, which it does not spend', async () => {
+  const store = memoryStore()
+  const approvals = createApprovals({ store })
+  const world = await open(store, issuer.client, notes.url, { use: [approvals], rules: [{ approval: 'always' }] })
+  const { signIns } = world.team
+  const first = { tenant: 'acme', subject: 'first' }
+  await signIns.confirm(first, 'notes', await consent((await signIns.start(first, 'notes')).url, 'first'))
+  const client = await clientFor(world, 'acme.ann', 'ann')
+  expect(textOf(await client.callTool('whoami', {}))).toContain('approval_required')
+  expect(client.asked.pages).toHaveLength(1)
+  const { tickets } = await approvals.list()
+  expect(tickets).toHaveLength(1)
+  // The code is not part of what is approved.
+  expect(JSON.stringify(tickets)).not.toMatch(/sign-in-code|\d{4} \d{4}/)
+  const [ticket] = tickets
+  await approvals.decide(
+    ticket?.id ?? '',
+    { approved: true },
+    { subject: 'boss', via: 'console', tenants: 'all', operator: true },
+  )
+  expect(await whoami(client)).toBe('ann')
+  expect(client.asked.pages).toHaveLength(1)
 })

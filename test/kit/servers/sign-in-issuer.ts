@@ -47,7 +47,12 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
   const tokens = new Set<string>()
   let areGrantsEnded = false
   const infoOf = (resource: string) => ({
-    ...{ scope: 'notes:read', audience: resource, accessTokenFormat: 'jwt' as const, accessTokenTTL: lifetime },
+    ...{
+      scope: 'notes:read notes:write',
+      audience: resource,
+      accessTokenFormat: 'jwt' as const,
+      accessTokenTTL: lifetime,
+    },
     jwt: { sign: { alg: 'ES256' as const } },
   })
   const provider = new Provider(url, {
@@ -60,7 +65,7 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
     ],
     jwks: { keys: [makeKey()] },
     cookies: { keys: [randomUUID()] },
-    scopes: ['openid', 'offline_access', 'notes:read'],
+    scopes: ['openid', 'offline_access', 'notes:read', 'notes:write'],
     rotateRefreshToken: true,
     issueRefreshToken: () => true,
     ttl: {
@@ -185,7 +190,12 @@ export async function startResourceServer(issuer: string): Promise<ResourceServe
     input: z.object({}),
     run: (_, { caller }) => String(caller.claims['sub']),
   })
-  const server = createServer(defineServer({ name: 'notes', version: '1.0.0', tools: [whoami] }), {
+  const write = tool({
+    ...{ name: 'write', description: 'Needs a further scope.', input: z.object({}) },
+    ...{ scopes: ['notes:write'], listed: true },
+    run: () => 'written',
+  })
+  const server = createServer(defineServer({ name: 'notes', version: '1.0.0', tools: [whoami, write] }), {
     store: memoryStore(),
     use: [log(silent), authenticate(refusing)],
   })
