@@ -18,7 +18,7 @@ import { startChromium } from '../kit/processes/chromium.ts'
 import { freePort } from '../kit/processes/programs.ts'
 import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
 import type { ResourceServer, SignInIssuer } from '../kit/servers/sign-in-issuer.ts'
-import { startResourceServer, startSignInIssuer } from '../kit/servers/sign-in-issuer.ts'
+import { consentByHttp, startResourceServer, startSignInIssuer } from '../kit/servers/sign-in-issuer.ts'
 import { clientOf, namesOf, token, withTokens } from './kit.ts'
 
 const secret = 'a secret of this test, long enough to be one'
@@ -72,8 +72,12 @@ async function open(
   return { team, url: serving.url, close }
 }
 
-/** A person at a browser: signs in as `account`, consents, and reads the code of the page. */
-async function consent(url: string, account: string): Promise<string> {
+/** A person who signs in as `account`, consents, and reads the code of the page. */
+const consent = async (url: string, account: string): Promise<string> => codeIn(await consentByHttp(url, account))
+const codeIn = (text: string | null): string => /Your code: (\d{4} \d{4})/.exec(text ?? '')?.[1] ?? `no code: ${text}`
+
+/** The same in a real browser. */
+async function consentInBrowser(url: string, account: string): Promise<string> {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(url)
@@ -83,7 +87,7 @@ async function consent(url: string, account: string): Promise<string> {
   await page.locator('button[type=submit]', { hasText: 'Continue' }).click()
   const heading = await page.locator('h1').textContent()
   await context.close()
-  return /\d{4} \d{4}/.exec(heading ?? '')?.[0] ?? `no code: ${heading}`
+  return codeIn(heading)
 }
 
 interface Asked {
@@ -96,6 +100,7 @@ async function clientFor(
   who: string,
   account: string,
   codeOf: (shown: string, round: number) => string = (shown) => shown,
+  sign = consent,
 ): Promise<Client & { readonly asked: Asked }> {
   const asked: Asked = { pages: [], messages: [] }
   let shown: Promise<string> | undefined
@@ -107,7 +112,7 @@ async function clientFor(
       handlers: {
         url: (params) => {
           asked.pages.push(String(params['url']))
-          shown = consent(String(params['url']), account)
+          shown = sign(String(params['url']), account)
           return { action: 'accept' }
         },
         form: async (params) => {
@@ -132,7 +137,7 @@ test('the first caller signs in with the tool, and then the tools of the upstrea
   expect(await namesOf(client.tools())).toEqual(['sign_in'])
   const answer = textOf(await client.callTool('sign_in', {})) as string
   const [url = ''] = /http:\S+/.exec(answer) ?? []
-  const code = await consent(url, 'alice')
+  const code = await consentInBrowser(url, 'alice')
   expect(textOf(await client.callTool('sign_in', { code }))).toContain('Signed in')
   expect(await namesOf(client.tools())).toEqual(['whoami', 'write', 'sign_in'])
   expect(await whoami(client)).toBe('alice')
@@ -141,13 +146,16 @@ test('the first caller signs in with the tool, and then the tools of the upstrea
 test('a call asks for the page and the code in one round, and two people never share a token', async () => {
   const world = await open()
   const [alice, bob] = [
-    await clientFor(world, 'acme.alice', 'alice-at-notes'),
+    await clientFor(world, 'acme.alice', 'alice-at-notes', (shown) => shown, consentInBrowser),
     await clientFor(world, 'acme.bob', 'bob-at-notes'),
   ]
   await world.team.signIns.confirm(
     { tenant: 'acme', subject: 'first' },
     'notes',
-    await consent((await world.team.signIns.start({ tenant: 'acme', subject: 'first' }, 'notes')).url, 'first'),
+    await consentInBrowser(
+      (await world.team.signIns.start({ tenant: 'acme', subject: 'first' }, 'notes')).url,
+      'first',
+    ),
   )
   notes.credentials.length = 0
   expect(await Promise.all([whoami(alice), whoami(bob)])).toEqual(['alice-at-notes', 'bob-at-notes'])
@@ -168,7 +176,7 @@ test('a link that another person opens connects nothing', async () => {
   const mallory = { tenant: 'acme', subject: 'mallory' }
   const { signIns } = world.team
   const { url } = await signIns.start(mallory, 'notes')
-  const code = await consent(url, 'victim-at-notes')
+  const code = await consentInBrowser(url, 'victim-at-notes')
   expect(code).toMatch(/^\d{4} \d{4}$/)
   expect(await signIns.list(mallory)).toEqual([{ upstream: 'notes', state: 'waiting' }])
   expect(await signIns.list(victim)).toEqual([{ upstream: 'notes', state: 'signed out' }])

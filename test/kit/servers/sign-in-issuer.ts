@@ -208,3 +208,31 @@ export async function startResourceServer(issuer: string): Promise<ResourceServe
     close: () => serving.close(),
   }
 }
+
+/** A person without a browser: fills in the forms of the authorization server, and returns the last page. */
+export async function consentByHttp(start: string, account: string): Promise<string> {
+  const jar = new Map<string, string>()
+  let url = start
+  let body: URLSearchParams | undefined
+  for (let hops = 0; hops < 20; hops++) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, {
+      ...{ redirect: 'manual', headers: { cookie } },
+      ...(body && { method: 'POST', body }),
+    })
+    body = undefined
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';')
+      jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
+    }
+    const text = await response.text()
+    const next = response.headers.get('location') ?? /<form[^>]* action="([^"]+)"/.exec(text)?.[1]
+    if (next === undefined) return text
+    if (!response.headers.has('location')) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(text)?.[1] ?? ''
+      body = new URLSearchParams({ prompt, login: account, password: 'any' })
+    }
+    url = new URL(next, url).href
+  }
+  throw new Error('the sign-in does not end')
+}
