@@ -193,7 +193,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
       person,
       redirect,
     )
-    const begun = await explained(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
+    const begun = await explainStartError(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
     await records.begin(person, { signIn: begun, redirectUrl: redirect })
     return begun.url
   }
@@ -312,7 +312,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   }
 }
 
-async function explained<T>(work: Promise<T>, upstream: string): Promise<T> {
+async function explainStartError<T>(work: Promise<T>, upstream: string): Promise<T> {
   try {
     return await work
   } catch (thrown) {
