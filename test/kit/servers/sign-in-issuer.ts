@@ -94,7 +94,8 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
   provider.registerGrantType(
     exchangeGrant,
     async (ctx) => {
-      const { params = {}, client: known } = ctx.oidc
+      const { client: known } = ctx.oidc
+      const params: { readonly [name: string]: unknown } = ctx.oidc.params ?? {}
       const keys = createRemoteJWKSet(new URL(`${url}/jwks`))
       const { payload } = await jwtVerify(String(params['subject_token']), keys, { issuer: url }).catch(() => {
         throw new errors.InvalidGrant('the subject token is not good')
