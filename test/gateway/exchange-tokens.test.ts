@@ -70,7 +70,7 @@ test('the token of a caller is exchanged, once, and never reaches the upstream',
   const bob = await clientOf(url, { revision: '2026-07-28' }, token(own.bob))
   // Nothing is stored yet, so the first list is refused; the exchanged token of its caller lists.
   await expect(namesOf(alice.tools())).rejects.toThrow('not reached yet')
-  expect(await namesOf(bob.tools())).toEqual(['whoami'])
+  expect(await namesOf(bob.tools())).toEqual(['whoami', 'write'])
   issuer.requests.length = 0
   const both = await Promise.all([alice, bob, alice, bob].map((client) => client.callTool('whoami', {})))
   expect(both.map(textOf)).toEqual(['alice', 'bob', 'alice', 'bob'])

@@ -3,11 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import type { Store } from 'sluice'
+import type { ServerOptions, Store } from 'sluice'
 import { memoryStore } from 'sluice'
+import { createApprovals } from 'sluice/approvals'
 import type { Client } from 'sluice/client'
 import { signIn } from 'sluice/gateway-auth'
-import type { Gateway } from 'sluice/gateway-node'
+import type { Gateway, UpstreamRule } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
@@ -17,7 +18,7 @@ import { startChromium } from '../kit/processes/chromium.ts'
 import { freePort } from '../kit/processes/programs.ts'
 import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
 import type { ResourceServer, SignInIssuer } from '../kit/servers/sign-in-issuer.ts'
-import { startResourceServer, startSignInIssuer } from '../kit/servers/sign-in-issuer.ts'
+import { consentByHttp, startResourceServer, startSignInIssuer } from '../kit/servers/sign-in-issuer.ts'
 import { clientOf, namesOf, token, withTokens } from './kit.ts'
 
 const secret = 'a secret of this test, long enough to be one'
@@ -51,15 +52,16 @@ async function open(
   store: Store = memoryStore(),
   client: SignInIssuer['client'] | null = issuer.client,
   url = notes.url,
+  more: { readonly use?: ServerOptions['use']; readonly rules?: readonly UpstreamRule[] } = {},
 ): Promise<World> {
   const notesUpstream = upstream({
-    ...{ name: 'notes', url },
+    ...{ name: 'notes', url, rules: more.rules ?? [] },
     auth: signIn({ redirectUrl: callback(), ...(client && { client }) }),
   })
   const team = gateway({ name: 'team', version: '1.0.0', startMs: 60_000, upstreams: [notesUpstream] })
   const endpoint = team.endpoints['notes']
   if (!endpoint) throw new Error('no endpoint')
-  const server = createServer(endpoint, { store, secret, use: [log(silent), ...withTokens] })
+  const server = createServer(endpoint, { store, secret, use: [log(silent), ...withTokens, ...(more.use ?? [])] })
   const serving = await serveHttp(server, { port })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
@@ -70,8 +72,12 @@ async function open(
   return { team, url: serving.url, close }
 }
 
-/** A person at a browser: signs in as `account`, consents, and reads the code of the page. */
-async function consent(url: string, account: string): Promise<string> {
+/** A person who signs in as `account`, consents, and reads the code of the page. */
+const consent = async (url: string, account: string): Promise<string> => codeIn(await consentByHttp(url, account))
+const codeIn = (text: string | null): string => /Your code: (\d{4} \d{4})/.exec(text ?? '')?.[1] ?? `no code: ${text}`
+
+/** The same in a real browser. */
+async function consentInBrowser(url: string, account: string): Promise<string> {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(url)
@@ -81,7 +87,7 @@ async function consent(url: string, account: string): Promise<string> {
   await page.locator('button[type=submit]', { hasText: 'Continue' }).click()
   const heading = await page.locator('h1').textContent()
   await context.close()
-  return /\d{4} \d{4}/.exec(heading ?? '')?.[0] ?? `no code: ${heading}`
+  return codeIn(heading)
 }
 
 interface Asked {
@@ -94,6 +100,7 @@ async function clientFor(
   who: string,
   account: string,
   codeOf: (shown: string, round: number) => string = (shown) => shown,
+  sign = consent,
 ): Promise<Client & { readonly asked: Asked }> {
   const asked: Asked = { pages: [], messages: [] }
   let shown: Promise<string> | undefined
@@ -105,7 +112,7 @@ async function clientFor(
       handlers: {
         url: (params) => {
           asked.pages.push(String(params['url']))
-          shown = consent(String(params['url']), account)
+          shown = sign(String(params['url']), account)
           return { action: 'accept' }
         },
         form: async (params) => {
@@ -130,22 +137,25 @@ test('the first caller signs in with the tool, and then the tools of the upstrea
   expect(await namesOf(client.tools())).toEqual(['sign_in'])
   const answer = textOf(await client.callTool('sign_in', {})) as string
   const [url = ''] = /http:\S+/.exec(answer) ?? []
-  const code = await consent(url, 'alice')
+  const code = await consentInBrowser(url, 'alice')
   expect(textOf(await client.callTool('sign_in', { code }))).toContain('Signed in')
-  expect(await namesOf(client.tools())).toEqual(['whoami', 'sign_in'])
+  expect(await namesOf(client.tools())).toEqual(['whoami', 'write', 'sign_in'])
   expect(await whoami(client)).toBe('alice')
 })
 
 test('a call asks for the page and the code in one round, and two people never share a token', async () => {
   const world = await open()
   const [alice, bob] = [
-    await clientFor(world, 'acme.alice', 'alice-at-notes'),
+    await clientFor(world, 'acme.alice', 'alice-at-notes', (shown) => shown, consentInBrowser),
     await clientFor(world, 'acme.bob', 'bob-at-notes'),
   ]
   await world.team.signIns.confirm(
     { tenant: 'acme', subject: 'first' },
     'notes',
-    await consent((await world.team.signIns.start({ tenant: 'acme', subject: 'first' }, 'notes')).url, 'first'),
+    await consentInBrowser(
+      (await world.team.signIns.start({ tenant: 'acme', subject: 'first' }, 'notes')).url,
+      'first',
+    ),
   )
   notes.credentials.length = 0
   expect(await Promise.all([whoami(alice), whoami(bob)])).toEqual(['alice-at-notes', 'bob-at-notes'])
@@ -155,7 +165,7 @@ test('a call asks for the page and the code in one round, and two people never s
   expect(await whoami(other)).toBe('alice-at-globex')
   expect([alice, bob, other].map(({ asked }) => asked.pages.length)).toEqual([1, 1, 1])
   expect(alice.asked.messages).toEqual(['Type the code that the page of notes shows after the sign-in'])
-  // Each token is one of the authorization server. The client's own tokens reach nobody else.
+  // Each token is one of the authorization server. No token of a client is among them.
   expect(notes.credentials).toHaveLength(3)
   for (const each of notes.credentials) expect(issuer.tokens).toContain(each)
 })
@@ -166,7 +176,7 @@ test('a link that another person opens connects nothing', async () => {
   const mallory = { tenant: 'acme', subject: 'mallory' }
   const { signIns } = world.team
   const { url } = await signIns.start(mallory, 'notes')
-  const code = await consent(url, 'victim-at-notes')
+  const code = await consentInBrowser(url, 'victim-at-notes')
   expect(code).toMatch(/^\d{4} \d{4}$/)
   expect(await signIns.list(mallory)).toEqual([{ upstream: 'notes', state: 'waiting' }])
   expect(await signIns.list(victim)).toEqual([{ upstream: 'notes', state: 'signed out' }])
@@ -267,7 +277,7 @@ test('tokens survive a restart, sealed, and the stored definitions are listed wi
   const two = sqliteStore(file)
   const second = await open(two)
   await second.team.signIns.confirm(ann, 'notes', code)
-  const client = await clientFor(second, 'acme.ann', 'nobody')
+  const client = await clientFor(second, 'acme.ann', 'unused')
   expect(await whoami(client)).toBe('ann-at-notes')
   await second.close()
   await two.close()
@@ -275,8 +285,8 @@ test('tokens survive a restart, sealed, and the stored definitions are listed wi
   const three = sqliteStore(file)
   const third = await open(three)
   const stranger = await clientFor(third, 'acme.stranger', 'stranger')
-  expect(await namesOf(stranger.tools())).toEqual(['whoami', 'sign_in'])
-  const again = await clientFor(third, 'acme.ann', 'nobody')
+  expect(await namesOf(stranger.tools())).toEqual(['whoami', 'write', 'sign_in'])
+  const again = await clientFor(third, 'acme.ann', 'unused')
   expect(await whoami(again)).toBe('ann-at-notes')
   expect(again.asked.pages).toEqual([])
   await third.close()
@@ -358,4 +368,43 @@ test('signing out forgets the tokens, revokes them, and the next call asks', asy
   expect(await whoami(client)).toBe('ann')
   expect(client.asked.pages).toHaveLength(1)
   await expect(signIns.revoke(ann, 'unknown')).rejects.toThrow('No running upstream')
+})
+
+test('an upstream that wants more scopes gets them with the next sign-in', async () => {
+  const world = await open()
+  const { signIns } = world.team
+  const ann = { tenant: 'acme', subject: 'ann' }
+  await signIns.confirm(ann, 'notes', await consent((await signIns.start(ann, 'notes')).url, 'ann'))
+  const client = await clientFor(world, 'acme.ann', 'ann')
+  expect(await whoami(client)).toBe('ann')
+  const refused = await client.callTool('write', {})
+  expect(refused).toMatchObject({ isError: true })
+  expect(client.asked.pages).toEqual([])
+  expect(textOf(await client.callTool('write', {}))).toBe('written')
+  expect(client.asked.pages).toHaveLength(1)
+  expect(new URL(client.asked.pages[0] ?? '').searchParams.get('scope')).toContain('notes:write')
+})
+
+test('the sign-in comes before the approval, which it does not spend', async () => {
+  const store = memoryStore()
+  const approvals = createApprovals({ store })
+  const world = await open(store, issuer.client, notes.url, { use: [approvals], rules: [{ approval: 'always' }] })
+  const { signIns } = world.team
+  const first = { tenant: 'acme', subject: 'first' }
+  await signIns.confirm(first, 'notes', await consent((await signIns.start(first, 'notes')).url, 'first'))
+  const client = await clientFor(world, 'acme.ann', 'ann')
+  expect(textOf(await client.callTool('whoami', {}))).toContain('approval_required')
+  expect(client.asked.pages).toHaveLength(1)
+  const { tickets } = await approvals.list()
+  expect(tickets).toHaveLength(1)
+  // The code is not part of what is approved.
+  expect(JSON.stringify(tickets)).not.toMatch(/sign-in-code|\d{4} \d{4}/)
+  const [ticket] = tickets
+  await approvals.decide(
+    ticket?.id ?? '',
+    { approved: true },
+    { subject: 'boss', via: 'console', tenants: 'all', operator: true },
+  )
+  expect(await whoami(client)).toBe('ann')
+  expect(client.asked.pages).toHaveLength(1)
 })

@@ -15,7 +15,7 @@ import { aFolder, sluice, startAll } from './command.ts'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const canary = (where: string): string => `canary-${where}-${randomBytes(9).toString('hex')}`
-const fixture = join(import.meta.dirname, 'secret-upstream.fixture.ts')
+const fixture = join(import.meta.dirname, '../../../test/kit/processes/secret-upstream.fixture.ts')
 
 /** An HTTP upstream of 2026-07-28 with one tool. It notes the headers that came. */
 async function headerUpstream(): Promise<{ readonly url: string; readonly headers: string[] }> {

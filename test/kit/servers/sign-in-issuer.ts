@@ -47,7 +47,12 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
   const tokens = new Set<string>()
   let areGrantsEnded = false
   const infoOf = (resource: string) => ({
-    ...{ scope: 'notes:read', audience: resource, accessTokenFormat: 'jwt' as const, accessTokenTTL: lifetime },
+    ...{
+      scope: 'notes:read notes:write',
+      audience: resource,
+      accessTokenFormat: 'jwt' as const,
+      accessTokenTTL: lifetime,
+    },
     jwt: { sign: { alg: 'ES256' as const } },
   })
   const provider = new Provider(url, {
@@ -60,7 +65,7 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
     ],
     jwks: { keys: [makeKey()] },
     cookies: { keys: [randomUUID()] },
-    scopes: ['openid', 'offline_access', 'notes:read'],
+    scopes: ['openid', 'offline_access', 'notes:read', 'notes:write'],
     rotateRefreshToken: true,
     issueRefreshToken: () => true,
     ttl: {
@@ -89,7 +94,8 @@ export async function startSignInIssuer(redirects: readonly string[], lifetime =
   provider.registerGrantType(
     exchangeGrant,
     async (ctx) => {
-      const { params = {}, client: known } = ctx.oidc
+      const { client: known } = ctx.oidc
+      const params: { readonly [name: string]: unknown } = ctx.oidc.params ?? {}
       const keys = createRemoteJWKSet(new URL(`${url}/jwks`))
       const { payload } = await jwtVerify(String(params['subject_token']), keys, { issuer: url }).catch(() => {
         throw new errors.InvalidGrant('the subject token is not good')
@@ -185,7 +191,12 @@ export async function startResourceServer(issuer: string): Promise<ResourceServe
     input: z.object({}),
     run: (_, { caller }) => String(caller.claims['sub']),
   })
-  const server = createServer(defineServer({ name: 'notes', version: '1.0.0', tools: [whoami] }), {
+  const write = tool({
+    ...{ name: 'write', description: 'Needs a further scope.', input: z.object({}) },
+    ...{ scopes: ['notes:write'], listed: true },
+    run: () => 'written',
+  })
+  const server = createServer(defineServer({ name: 'notes', version: '1.0.0', tools: [whoami, write] }), {
     store: memoryStore(),
     use: [log(silent), authenticate(refusing)],
   })
@@ -197,4 +208,32 @@ export async function startResourceServer(issuer: string): Promise<ResourceServe
     },
     close: () => serving.close(),
   }
+}
+
+/** A person without a browser: fills in the forms of the authorization server, and returns the last page. */
+export async function consentByHttp(start: string, account: string): Promise<string> {
+  const jar = new Map<string, string>()
+  let url = start
+  let body: URLSearchParams | undefined
+  for (let hops = 0; hops < 20; hops++) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, {
+      ...{ redirect: 'manual', headers: { cookie } },
+      ...(body && { method: 'POST', body }),
+    })
+    body = undefined
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';')
+      jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
+    }
+    const text = await response.text()
+    const next = response.headers.get('location') ?? /<form[^>]* action="([^"]+)"/.exec(text)?.[1]
+    if (next === undefined) return text
+    if (!response.headers.has('location')) {
+      const prompt = /name="prompt" value="(\w+)"/.exec(text)?.[1] ?? ''
+      body = new URLSearchParams({ prompt, login: account, password: 'any' })
+    }
+    url = new URL(next, url).href
+  }
+  throw new Error('the sign-in does not end')
 }

@@ -88,7 +88,7 @@ const upstreamRule = z.strictObject({
 })
 
 const oauthClient = z.strictObject({
-  id: z.string().min(1),
+  id: z.string().min(1).describe('The id of the client'),
   secret: z.string().optional().describe(`Written as \${env:NAME}, \${file:path} or \${keychain:service/account}`),
 })
 
@@ -109,7 +109,7 @@ const upstreamAuth = z
       .strictObject({
         issuer: url.describe('The authorization server that issues the tokens of callers and exchanges them'),
         client: oauthClient.describe('The client of this gateway there'),
-        scope: z.string().optional(),
+        scope: z.string().optional().describe('The scopes of the exchanged token'),
         audience: z.string().optional().describe('The name of the upstream there; by default its URL is sent'),
       })
       .optional()

@@ -19,7 +19,7 @@ import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
 import type { ClientSource } from './client-source.ts'
 import { readClient } from './client-source.ts'
-import { signInMissing } from './sign-in.ts'
+import { signInMissing } from './sign-in-missing.ts'
 import type { AuthContext, CallerAuth, CredentialHolder, UpstreamAuth } from './types.ts'
 
 /** Options of a token exchange. */

@@ -36,6 +36,6 @@ ${text}
 /** Shows the code in two groups of four digits. */
 export const codePage = (upstream: string, code: string): Page =>
   messagePage(200, `Your code: ${code.slice(0, 4)} ${code.slice(4)}`, [
-    `To finish the sign-in to ${upstream}, type this code where you started it: into the form of your client, into the chat, or into the console.`,
+    `To finish the sign-in to ${upstream}, type this code where you started it. That is the form of your client, the chat, or the console.`,
     'If another person sent you the link, close this page and keep the code to yourself. With the code, their agent could use your account.',
   ])

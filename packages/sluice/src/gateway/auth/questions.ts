@@ -17,6 +17,7 @@ import { canAnswer, url as link, visit } from '../../protocol/questions.ts'
 import { featuresOf } from '../../protocol/revisions.ts'
 import { acceptForm } from '../accept-answer.ts'
 import { personOf } from '../scope.ts'
+import { signInMissing } from './sign-in-missing.ts'
 import type { AuthContext, Person, PersonSignIns } from './types.ts'
 
 export interface QuestionDeps extends AuthContext {
@@ -29,6 +30,8 @@ export interface QuestionDeps extends AuthContext {
 /** How long a person may take to answer. */
 const answerTtlMs = 15 * 60_000
 const pageKey = 'sign-in'
+/** Other methods have no questions in the protocol. */
+const asking = new Set(['tools/call', 'prompts/get', 'resources/read'])
 const codeKey = 'sign-in-code'
 
 export function createSignInQuestions(deps: QuestionDeps): (call: Call, next: Handler) => Promise<Answer> {
@@ -49,6 +52,7 @@ export function createSignInQuestions(deps: QuestionDeps): (call: Call, next: Ha
     if (await deps.isReady(person)) return next(inner)
     // A later round of another question. The upstream's refusal says what is missing.
     if (requestState !== undefined && !isOurs) return next(call)
+    if (!asking.has(call.method)) throw signInMissing(upstream).cause
     const problem = isOurs ? await submit(call, person) : undefined
     if (isOurs && problem === undefined && (await deps.isReady(person))) return next(inner)
     return ask(call, person, problem)

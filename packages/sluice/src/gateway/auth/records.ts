@@ -29,7 +29,7 @@ export interface Begun {
   readonly redirectUrl: string
 }
 
-/** Tokens that wait for the code. `text` is the record as it is stored, for `swap`. */
+/** Tokens that wait for the code, and how often it was typed wrongly. */
 export interface Held {
   readonly saved: SavedSignIn
   readonly digest: string
@@ -61,8 +61,8 @@ export interface SignInRecords {
   forgetBegun(person: Person): Promise<void>
 }
 
-export function createRecords({ store, secrets, clock, upstream }: AuthContext): SignInRecords {
-  const seal = createSeal(secrets, `sign-in ${upstream}`, clock)
+export function createRecords({ store, secrets, clock, upstream, url }: AuthContext): SignInRecords {
+  const seal = createSeal(secrets, `sign-in ${upstream} ${url}`, clock)
   const keyOf = (kind: string, { tenant, subject }: Person): Key => [kind, tenant, subject]
   /** The stored text of what was read, so that a swap replaces exactly that. */
   const texts = new WeakMap<Held, string>()

@@ -25,6 +25,7 @@ import { codePage, messagePage } from './page.ts'
 import { createSignInQuestions } from './questions.ts'
 import type { Held } from './records.ts'
 import { createRecords } from './records.ts'
+import { signInMissing } from './sign-in-missing.ts'
 import { signInTool } from './tool.ts'
 import type { AuthContext, CallerAuth, Person, PersonSignIns, UpstreamAuth } from './types.ts'
 
@@ -65,6 +66,8 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   const records = createRecords(context)
   const accounts = new Map<string, Account>()
   const client = readClient(options.client, context)
+  /** Tokens are bound to it, so a row that was copied to another upstream or caller does not open. */
+  const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([upstream, url, tenant, subject])
   const redirectUrl = (): string =>
     typeof options.redirectUrl === 'string' ? options.redirectUrl : options.redirectUrl()
   if (!context.hasSecret)
@@ -77,7 +80,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
     const known = await client()
     return createOAuth({
-      ...{ url, tokens, clock, key: JSON.stringify([person.tenant, person.subject]), clientName: 'Sluice' },
+      ...{ url, tokens, clock, key: nameOf(person), clientName: 'Sluice' },
       ...(redirect !== undefined && { redirectUrl: redirect }),
       ...(known && { client: known }),
       ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
@@ -103,8 +106,6 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     const lock = ['refreshing', person.tenant, person.subject]
     return { ...sealed, exclusive: (_, work) => exclusively(context.store, lock, clock, work) }
   }
-
-  const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([tenant, subject])
 
   /** Returns the account of a person, read again after a while. A changed record starts a new one. */
   async function accountOf(person: Person): Promise<Account> {
@@ -140,7 +141,10 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   async function refused(person: Person, { status, header }: Challenge): Promise<ClientError> {
     const { text } = await accountOf(person)
     if (status === 403) await records.want(person, header ?? 'Bearer')
-    else if (text !== undefined) await records.endTokens(person, text)
+    else if (text !== undefined) {
+      await records.endTokens(person, text)
+      await records.releaseLister(person)
+    }
     forget(person)
     return signInMissing(upstream)
   }
@@ -189,7 +193,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
       person,
       redirect,
     )
-    const begun = await explained(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
+    const begun = await explainStartError(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
     await records.begin(person, { signIn: begun, redirectUrl: redirect })
     return begun.url
   }
@@ -241,7 +245,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held)
     // Of two requests with the code, one continues.
     if (!(await records.changeHeld(person, held, undefined))) throw new RpcError('conflict', 'This code was just used')
-    await tokensOf(person, () => {}).save(JSON.stringify([person.tenant, person.subject]), held.saved)
+    await tokensOf(person, () => {}).save(nameOf(person), held.saved)
     await records.want(person, undefined)
     await records.claimLister(person)
     forget(person)
@@ -280,7 +284,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     async state(person) {
       const { text } = await accountOf(person)
       if (text === undefined) return { state: (await records.held(person)) ? 'waiting' : 'signed out' }
-      const saved = await tokensOf(person, () => {}).load(JSON.stringify([person.tenant, person.subject]))
+      const saved = await tokensOf(person, () => {}).load(nameOf(person))
       if (!saved) return { state: 'signed out' }
       const { issuer, scope, expiresAt } = saved
       return {
@@ -308,14 +312,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   }
 }
 
-/** The refusal of a request whose caller has not signed in. The cause is what the client reads. */
-export function signInMissing(upstream: string): ClientError {
-  const text = `You are not signed in to ${upstream}, or the sign-in has ended. The call did not run: call again to sign in`
-  const cause = new RpcError('upstreamUnavailable', text, { data: { mayHaveRun: false, signIn: upstream } })
-  return new ClientError('unauthorized', text, { mayHaveRun: false, cause })
-}
-
-async function explained<T>(work: Promise<T>, upstream: string): Promise<T> {
+async function explainStartError<T>(work: Promise<T>, upstream: string): Promise<T> {
   try {
     return await work
   } catch (thrown) {

@@ -14,7 +14,7 @@ import type { ProcessLimits } from './process-host.ts'
 export * from '../index.ts'
 export type { CommandUpstreamOptions } from './command-upstream.ts'
 export type { ProcessLimits } from './process-host.ts'
-export type { ProcessSpec, Variables } from './process-transport.ts'
+export type { ProcessSpec, ProcessVariables } from './process-transport.ts'
 
 /** Options of `gateway` on Node. */
 export interface NodeGatewayOptions extends GatewayOptions {

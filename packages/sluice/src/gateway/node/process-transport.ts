@@ -18,7 +18,7 @@ import type { OutputRing } from './output-ring.ts'
 import { pace } from './pace.ts'
 
 /** Variables of an environment. */
-export type Variables = { readonly [name: string]: string | undefined }
+export type ProcessVariables = { readonly [name: string]: string | undefined }
 
 /** The program of an upstream. */
 export interface ProcessSpec {
@@ -30,7 +30,7 @@ export interface ProcessSpec {
    * Variables for the process besides the harmless ones that every program needs (PATH, HOME, LANG, …). A function is
    * called at each start, so that a secret is read when it is needed.
    */
-  readonly env?: Variables | (() => Promise<Variables>)
+  readonly env?: ProcessVariables | (() => Promise<ProcessVariables>)
   /** Removes secrets from a line of its output that operators read. Programs print their settings. */
   readonly hide?: (line: string) => string
   readonly cwd?: string
