@@ -35,8 +35,8 @@ export const questionLog =
     return async (answer) => {
       const { action } = answer
       await call.recordQuestion?.({ ...shown, answer: JSON.stringify(answer).slice(0, maxText) })
-      const said = typeof action === 'string' ? { action } : {}
-      record(tenant.id, 'questionAnswered', { ...about, ...said, answer: digest(answer as Json) })
+      const outcome = typeof action === 'string' ? { action } : {}
+      record(tenant.id, 'questionAnswered', { ...about, ...outcome, answer: digest(answer as Json) })
     }
   }
 
