@@ -93,8 +93,8 @@ test('the schemas of Kubernetes accept the manifest, and know every name in it',
 test('the manifest has the configuration, which runs on Redis and answers to both probes', {
   timeout: 60_000,
 }, async () => {
-  const [map, deployment] = parseAllDocuments(read('docs/deploy/kubernetes.yaml')).map(
-    (each) => each.toJS() as never,
+  const [map, deployment] = parseAllDocuments(read('docs/deploy/kubernetes.yaml')).map((each): unknown =>
+    each.toJS(),
   ) as [{ data: { 'sluice.config.yaml': string } }, { spec: { template: { spec: Pod } } }]
   interface Pod {
     readonly terminationGracePeriodSeconds: number
