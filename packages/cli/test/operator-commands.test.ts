@@ -243,6 +243,20 @@ test('a configured webhook receives tickets, and its decisions come back through
   expect(await client.request('tools/call', call)).toMatchObject({ content: [{ text: 'done' }] })
 })
 
+test('the address of a chat comes from the environment, and needs no secret of ours', async () => {
+  const webhook = { url: `\${env:CHAT}`, format: 'slack' as const }
+  const config = configSchema.parse({ data: aFolder(), approvals: { webhook } })
+  const logger = { debug() {}, info() {}, warn() {}, error() {} }
+  const opened = (env: Record<string, string>): ReturnType<typeof createHost> =>
+    createHost(config, { env, logger, owner: 'you' })
+  const host = await opened({ CHAT: 'https://hooks.slack.com/services/T/B/x' })
+  onTestFinished(() => host.opened.close())
+  // Without a secret no decision can come back.
+  expect(host.approvals.acceptsWebhook).toBe(false)
+  await expect(opened({})).rejects.toThrow('"approvals.webhook.url" needs the variable CHAT')
+  await expect(opened({ CHAT: 'nothing' })).rejects.toThrow('"approvals.webhook.url" is not a URL')
+})
+
 test('doctor checks Node, folder, ports, store and authentication, and reports an open network address', async () => {
   const cwd = aFolder()
   const free = { SLUICE_PORT: '0', SLUICE_CONSOLE__PORT: '0' }
