@@ -86,13 +86,17 @@ export class DirectReply implements HttpReply {
     const { socket, unsent } = this.#connection
     if (this.#sent || socket.destroyed) return
     const length = status === 204 ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
-    socket.write(`${this.#head(status, headers)}${length}\r\n${body}`)
+    const head = this.#head(status, headers)
+    this.#sent = true
+    socket.write(`${head}${length}\r\n${body}`)
     unsent.track(this.#connection)
     this.#end()
   }
   stream(headers: HttpHeaders, onClosed: () => void): EventWriter {
+    const head = this.#head(200, headers)
+    this.#sent = true
     this.#onStreamClosed = onClosed
-    this.#connection.socket.write(`${this.#head(200, headers)}transfer-encoding: chunked\r\n\r\n`)
+    this.#connection.socket.write(`${head}transfer-encoding: chunked\r\n\r\n`)
     return new DirectEventWriter(this.#connection, () => this.#end())
   }
   stopOnClose(stop: Stop): void {
@@ -107,8 +111,8 @@ export class DirectReply implements HttpReply {
     this.#onStreamClosed?.()
     this.#stop?.stop(new RpcError('cancelled', 'The client closed the connection'))
   }
+  /** Returns the head up to the length. Throws before anything is sent, so that the refusal can be. */
   #head(status: number, headers: HttpHeaders): string {
-    this.#sent = true
     let text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\n`
     for (const name in headers) text += `${name}: ${checkedValue(headers[name] ?? '')}\r\n`
     return `${text}date: ${httpDate()}\r\n${this.#connection.connectionLines()}`
