@@ -175,7 +175,8 @@ test('SLUICE_DEBUG and SLUICE_TENANT are not settings; SLUICE_DEBUG adds the sta
   const cwd = aFolder()
   writeFileSync(join(cwd, 'server.mjs'), 'throw new TypeError("no such thing")')
   const args = ['serve', './server.mjs', '--stdio']
-  expect((await sluice(cwd, args)).err).toBe('no such thing\n')
+  const message = 'server.mjs:1: no such thing\n    throw new TypeError("no such thing")\n'
+  expect((await sluice(cwd, args)).err).toBe(message)
   expect((await sluice(cwd, args, { SLUICE_DEBUG: '1' })).err).toMatch(/TypeError: no such thing\n +at /)
 })
 
