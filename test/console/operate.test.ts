@@ -10,6 +10,7 @@ import { createConsole } from 'sluice/console'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer } from 'sluice/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawTool, rawUpstream } from '../gateway/raw-upstream.ts'
 import type { BrowserSession, ConsoleFixture, ConsoleResponse } from '../kit/servers/console.fixture.ts'
 import {
   linkToken,
@@ -306,6 +307,34 @@ describe('who may call what', () => {
     })
     await close()
     await server.close()
+  })
+
+  test('rules of a gateway count, with the reason for a no', async () => {
+    const raw = await rawUpstream({ tools: [rawTool('read'), rawTool('write')] })
+    const team = gateway({
+      ...{ name: 'team', version: '1' },
+      upstreams: [
+        upstream({
+          ...{ name: 'files', url: raw.url, scope: 'shared' },
+          rules: [
+            { tools: 'write', callers: 'boss', allow: true, approval: 'always' },
+            { tools: 'write', allow: false },
+          ],
+        }),
+      ],
+    })
+    const own = await openConsoleFixture({ definition: team.endpoints['files'] ?? team, gateway: () => team })
+    await own.server.ready()
+    await own.createAgentKey('boss')
+    await own.createAgentKey('guest')
+    const admin = await signInAsOwner(own)
+    const all = await access(admin, 'files')
+    const outcomes = all.map(({ subject, tools }) => [subject, tools.map(({ outcome, reason }) => reason ?? outcome)])
+    expect(Object.fromEntries(outcomes)).toMatchObject({
+      boss: ['runs', 'needsApproval'],
+      guest: ['runs', 'rules[1] refuses it'],
+    })
+    await own.close()
   })
 
   test('an operator of one tenant sees the keys of that tenant alone', async () => {

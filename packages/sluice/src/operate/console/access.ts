@@ -4,23 +4,10 @@ import type { Rules } from '../../approvals/rules.ts'
 import { createRules } from '../../approvals/rules.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Target } from '../../core/target.ts'
+import type { HostPolicies } from '../../gateway/explain.ts'
 import type { KeyAccess, KeySummary, Operator, RouteInput, RouteOutput, ToolAccess } from './api.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 import { keysOf } from './tenants.ts'
-
-/** What a gateway tells of a call, if it has rules per caller. */
-interface Explains {
-  explain?(question: {
-    readonly upstream: string
-    readonly tool: string
-    readonly caller: {
-      readonly subject: string
-      readonly key: string
-      readonly scopes: readonly string[]
-      readonly tenant: string
-    }
-  }): { readonly outcome: 'runs' | 'needsApproval' | 'refused'; readonly refusal?: { readonly message: string } }
-}
 
 /** A key, for one of its tenants. */
 interface Holder {
@@ -55,48 +42,52 @@ function holdersOf({ attached }: WatchedServer, key: KeySummary): readonly Holde
 
 function toAccess(consoleState: ConsoleState, server: WatchedServer, holder: Holder, rules: Rules): KeyAccess {
   const { id, prefix, subject, scopes } = holder.key
-  const tools = server.definition().tools ?? []
   return {
     ...{ key: id, prefix, subject, scopes },
     ...(holder.tenant !== undefined && { tenant: holder.tenant }),
-    tools: tools.map((tool) => ({ name: tool.name, ...toolAccess(consoleState, server, holder, tool, rules) })),
+    tools:
+      upstreamAccess(consoleState, server, holder, rules) ??
+      (server.definition().tools ?? []).map((tool) => ({
+        name: tool.name,
+        ...toolAccess(server, holder, tool, rules),
+      })),
   }
 }
 
-function toolAccess(
-  consoleState: ConsoleState,
-  server: WatchedServer,
-  holder: Holder,
-  tool: Target,
-  rules: Rules,
-): Omit<ToolAccess, 'name'> {
+function toolAccess(server: WatchedServer, holder: Holder, tool: Target, rules: Rules): Omit<ToolAccess, 'name'> {
   const { tenant, scopes } = holder
   const ofTenant = tenant === undefined ? undefined : server.attached?.toolsOf?.(tenant)
   if (typeof ofTenant === 'object' && !ofTenant.has(tool.name))
     return { outcome: 'refused', reason: `Tenant ${tenant} does not have this tool` }
   const missing = tool.policy.scopes.filter((scope) => !scopes.has(scope))
   if (missing.length > 0) return { outcome: 'refused', reason: `Lacks the scope ${missing.join(' ')}` }
-  const explanation = explain(consoleState, server, holder, tool)
-  if (explanation?.outcome === 'refused')
-    return { outcome: 'refused', reason: explanation.refusal?.message ?? 'Refused by a rule of the gateway' }
   const call = { target: tool, tenant: { id: tenant ?? '' }, caller: { subject: holder.key.subject } }
   // Rules look at the names of the tenant and the caller alone.
   const { approval } = rules.verdict(call as Parameters<Rules['verdict']>[0], server.name)
   if (approval === 'never') return { outcome: 'runs' }
-  if (approval === 'always' || tool.policy.approval === 'always' || explanation?.outcome === 'needsApproval')
-    return { outcome: 'needsApproval' }
+  if (approval === 'always' || tool.policy.approval === 'always') return { outcome: 'needsApproval' }
   return { outcome: tool.policy.approval === 'depends' ? 'dependsOnArguments' : 'runs' }
 }
 
-/** Rules of a gateway may differ by caller. The endpoint of an upstream has the name of the upstream. */
-function explain(
+/**
+ * Rules of a gateway differ by caller, so it explains each of its tools, by the names that the caller sees. The endpoint
+ * of an upstream has the name of the upstream; `undefined` for other servers.
+ */
+function upstreamAccess(
   { gateway }: ConsoleState,
-  { name: upstream }: WatchedServer,
+  { name: upstream, attached }: WatchedServer,
   { key, tenant = '', scopes }: Holder,
-  { name: tool }: Target,
-): ReturnType<NonNullable<Explains['explain']>> | undefined {
+  { verdict }: Rules,
+): readonly ToolAccess[] | undefined {
   const found = gateway()
   if (!found?.states().some(({ name }) => name === upstream)) return undefined
   const caller = { subject: key.subject, key: key.id, scopes: [...scopes], tenant }
-  return (found as Explains).explain?.({ upstream, tool, caller })
+  const host = { verdict, tenantTools: (of: string) => attached?.toolsOf?.(of) ?? 'all' } satisfies HostPolicies
+  return found
+    .upstreamTools()
+    .filter((each) => each.upstream === upstream)
+    .map(({ tool }) => {
+      const { outcome, listedAs = tool, refusal } = found.explain({ upstream, tool, caller }, host)
+      return { name: listedAs, outcome, ...(refusal && { reason: refusal.message }) }
+    })
 }
