@@ -118,7 +118,7 @@ async function open(): Promise<Watched> {
         const attributes = [...document.querySelectorAll('*')].flatMap((each) => [...each.attributes])
         const handlers = attributes.filter(({ name }) => name.startsWith('on')).map(({ name }) => name)
         const links = [...document.querySelectorAll('[href], [src]')].map((each) => each.getAttribute('href') ?? each.getAttribute('src'))
-        const foreign = links.filter((link) => !/^(#\\/|\\.\\/)/.test(link))
+        const foreign = links.filter((link) => new URL(link, location.href).origin !== location.origin)
         return [...window.found, ...odd.map((each) => each.outerHTML), ...handlers, ...foreign]
       })()`)
       return [...(inPage as unknown[]), ...dialogs]

@@ -80,7 +80,8 @@ export function openDatabase(path: string, { applicationId, migrations, extensio
       opened.loadExtension(extension)
       opened.enableLoadExtension(false)
     }
-    assertOwnDatabase(opened, applicationId)
+    // While another process switches a new file to WAL, SQLite refuses readers without waiting.
+    retryWhileBusySync(() => assertOwnDatabase(opened, applicationId))
     retryWhileBusySync(() => opened.exec('PRAGMA journal_mode = WAL'))
     opened.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
     migrate(opened, migrations)

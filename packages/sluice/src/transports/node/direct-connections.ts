@@ -38,6 +38,8 @@ export interface DirectOptions {
 const maxHeadBytes = 16 * 1024
 /** Bytes that arrived during a call, above which no more are read. */
 const maxEarlyBytes = 64 * 1024
+/** How much longer a connection stays than clients are told, because their next request may be on its way. */
+const graceMs = 1_000
 const endOfHead = Buffer.from('\r\n\r\n')
 
 export function createDirectConnections(options: DirectOptions): DirectConnections {
@@ -103,7 +105,11 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
       socket.resume()
     }
     function onTimeout(): void {
-      if (!reply) socket.destroy()
+      const read = socket.bytesRead
+      // After a long turn a request may have arrived in time and wait to be read, which happens first.
+      setImmediate(() => {
+        if (open.has(socket) && !reply && socket.bytesRead === read) socket.destroy()
+      })
     }
     /** A client that ends its side has disconnected, as for `node:http`. */
     function onEnd(): void {
@@ -122,7 +128,7 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
     open.set(socket, () => {
       if (!reply) socket.destroy()
     })
-    socket.setTimeout(idleMs)
+    socket.setTimeout(idleMs + graceMs)
     socket.on('data', onData).on('end', onEnd).on('timeout', onTimeout).on('close', onClose).on('error', noop)
   }
 
