@@ -146,14 +146,14 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     await page.locator('.ticket-list a', { hasText: 'live-1' }).click()
     const headings = await page.locator('.ticket-body h3').allInnerTexts()
     expect(headings.slice(0, 2)).toEqual(['Acts on', 'Arguments'])
-    expect(await page.locator('.ticket-body .facts').first().innerText()).toMatch(/Order\s+live-1/)
+    await expect.poll(() => page.locator('.ticket-body .facts').first().innerText()).toMatch(/Order\s+live-1/)
     const shown = page.locator('.code')
     await shown.getByText('"live-1"').waitFor()
-    expect(await shown.innerText()).toMatch(/pay RLOenoPDF now/)
-    expect(await shown.locator('.alike').innerText()).toBe('\u0430')
+    await expect.poll(() => shown.innerText()).toMatch(/pay RLOenoPDF now/)
+    await expect.poll(() => shown.locator('.alike').innerText()).toBe('\u0430')
     await page.getByRole('alert').getByText('3 characters').waitFor()
     await page.getByText('Pays money back to a customer').waitFor()
-    expect(await page.locator('.digest code').innerText()).toMatch(/^[0-9a-f]{64}$/)
+    await expect.poll(() => page.locator('.digest code').innerText()).toMatch(/^[0-9a-f]{64}$/)
     await page.getByPlaceholder('A note').fill('looks right')
     await page.getByRole('button', { name: 'Approve' }).click()
     await expect.poll(() => statusOf('live-1'), { timeout: slowTest }).toBe('approved')
@@ -184,7 +184,7 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     await ticketFor(page, 'change-2')
     const row = page.locator('.changes tbody tr')
     await row.waitFor()
-    expect(await row.innerText()).toMatch(/order\s+"change-1"\s+"change-2"/)
+    await expect.poll(() => row.innerText()).toMatch(/order\s+"change-1"\s+"change-2"/)
   })
 
   test('an expired one cannot be decided, and says so', async () => {
@@ -224,8 +224,8 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     await page.getByText('To approve, scroll to the end of Arguments').waitFor()
     await page.getByRole('button', { name: 'Go to the end' }).click()
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor()
-    expect(await page.locator('.code .line').count()).toBe(3_006)
-    expect(await page.locator('.code .line').nth(-2).innerText()).toContain('the end')
+    await expect.poll(() => page.locator('.code .line').count()).toBe(3_006)
+    await expect.poll(() => page.locator('.code .line').nth(-2).innerText()).toContain('the end')
   })
 })
 
@@ -240,11 +240,9 @@ describe('not asking again', { timeout: 3 * slowTest }, () => {
       await page.locator('.ticket-list a', { hasText: 'often' }).first().click()
       await page.getByText('Approve, and do not ask again').click()
       // A week is longer than the operator allows.
-      expect(await page.getByLabel('Duration').locator('option').allInnerTexts()).toEqual([
-        'for ten minutes',
-        'for an hour',
-        'for a day',
-      ])
+      await expect
+        .poll(() => page.getByLabel('Duration').locator('option').allInnerTexts())
+        .toEqual(['for ten minutes', 'for an hour', 'for a day'])
       await page.getByLabel('Duration').selectOption('for an hour')
       await page.getByRole('button', { name: 'Approve and allow' }).click()
       await page.getByText('Approved. nightly may run refund once').first().waitFor()
@@ -258,7 +256,9 @@ describe('not asking again', { timeout: 3 * slowTest }, () => {
     await go(page, '#/tenants')
     const row = page.getByRole('region', { name: 'Standing grants' }).locator('tbody tr')
     await row.waitFor()
-    expect(await row.innerText()).toMatch(/refund\s+shop\s+nightly · acme\s+{"exactly":{"order":"often"}}\s+owner/)
+    await expect
+      .poll(() => row.innerText())
+      .toMatch(/refund\s+shop\s+nightly · acme\s+{"exactly":{"order":"often"}}\s+owner/)
     await row.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     expect(await refund('often')).toContain('refunded often')
@@ -323,7 +323,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await expect.poll(() => page.locator('.requests .chip.good').count(), { timeout: slowTest }).toBe(0)
     await fixture.call(agent, 'break', { text: 'a bug' }, 'another client')
     await page.locator('.requests tr', { hasText: 'another client' }).waitFor()
-    expect(await page.locator('.plot canvas').count()).toBe(2)
+    await expect.poll(() => page.locator('.plot canvas').count()).toBe(2)
   })
 
   test('a request before the stream is open, or while it is paused, is not missing', async () => {

@@ -135,7 +135,7 @@ test('a tool is tried by keyboard: mistakes are named beside their field, then i
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   const answer = page.getByRole('region', { name: 'Answer' })
   await answer.getByText('"saved": true').waitFor()
-  expect(await answer.innerText()).toMatch(/"title": "Milk",[\s\S]*"stars": 3,[\s\S]*"kind": "list"/)
+  await expect.poll(() => answer.innerText()).toMatch(/"title": "Milk",[\s\S]*"stars": 3,[\s\S]*"kind": "list"/)
   await page.locator('.layers').getByText('run', { exact: true }).waitFor()
   await look(page, 'answer')
 })
@@ -190,7 +190,7 @@ test('a request on Live opens to its way through the layers', async () => {
 test('the last day has plots, and the same by the hour as a table', async () => {
   await page.getByRole('link', { name: 'Last day' }).click()
   await page.getByRole('region', { name: 'By the hour' }).locator('tbody tr').first().waitFor()
-  expect(await page.locator('.plot canvas').count()).toBe(2)
+  await expect.poll(() => page.locator('.plot canvas').count()).toBe(2)
   await look(page, 'day')
 })
 
@@ -199,10 +199,12 @@ test('access lists each tool with who may call it and why others may not', async
   await page.getByLabel('Server').selectOption('shop')
   const row = page.getByRole('row', { name: /^refund/ })
   await row.waitFor()
-  expect(await row.innerText()).toMatch(/agent \(acme\)[\s\S]*reader \(acme\)[\s\S]*Lacks the scope refund:write/)
+  await expect
+    .poll(() => row.innerText())
+    .toMatch(/agent \(acme\)[\s\S]*reader \(acme\)[\s\S]*Lacks the scope refund:write/)
   await look(page, 'access')
   await page.getByRole('button', { name: 'By key' }).click()
-  expect(await page.getByRole('row', { name: /^reader \(globex\)/ }).innerText()).toContain('price')
+  await expect.poll(() => page.getByRole('row', { name: /^reader \(globex\)/ }).innerText()).toContain('price')
 })
 
 test('an upstream shows its process and output, is restarted after a question, and its change is accepted', async () => {
