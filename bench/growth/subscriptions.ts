@@ -22,18 +22,17 @@ let [size, notified] = [0, 0]
 async function subscribe(id: number): Promise<void> {
   const params = { notifications: { resourceSubscriptions: [`note://${id}`] }, _meta }
   await new Promise<void>((resolve, reject) => {
-    transport
-      .handleText(
-        { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
-        {
-          via: { transport: 'memory', peer: 'bench', header: () => undefined },
-          send: () => {
-            notified++
-          },
-          stayOpen: resolve,
+    const answered = transport.handleText(
+      { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
+      {
+        via: { transport: 'memory', peer: 'bench', header: () => undefined },
+        send: () => {
+          notified++
         },
-      )
-      .then((answer) => reject(new Error(`ended: ${answer}`)), reject)
+        stayOpen: resolve,
+      },
+    )
+    Promise.resolve(answered).then((answer) => reject(new Error(`ended: ${answer}`)), reject)
   })
 }
 

@@ -32,7 +32,7 @@ const server = toTransportServer(
 )
 
 let [size, next] = [1, 0]
-const callAs = (tenant: number): Promise<string | null> =>
+const callAs = (tenant: number): string | null | Promise<string | null> =>
   server.handleText(JSON.parse(message), {
     via: {
       transport: 'http',

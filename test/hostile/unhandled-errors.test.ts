@@ -46,3 +46,16 @@ test('if the operator chooses so, the process drains and exits with 1', async ()
   })
   expect(await child.exit).toMatchObject({ code: 1 })
 })
+
+test('over stdio each unhandled error has the name of its own tool, also among calls that arrive together', async () => {
+  const child = startChild('unhandled-errors.fixture.ts', 'stdio')
+  const names = ['timer', 'quiet', 'reject', 'timer', 'later']
+  await child.write(names.map((name, id) => `${JSON.stringify(callOf(id, name))}\n`).join(''))
+  for (const name of ['timer', 'reject', 'later'])
+    await child.stderrMatches(new RegExp(`"event":"strayError"[^\\n]*"tool":"${name}"`))
+  child.process.stdin.end()
+  const { stderr, left } = await child.exit
+  expect(left).toHaveLength(names.length)
+  expect(stderr.match(/"tool":"timer"/g)).toHaveLength(2)
+  expect(stderr).not.toContain('"tool":"quiet"')
+})

@@ -5,7 +5,7 @@
 
 import { expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
-import { anonymous, pipeline } from '../../packages/sluice/src/core/call.ts'
+import { anonymous } from '../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../packages/sluice/src/core/error.ts'
 import { silentLogger } from '../../packages/sluice/src/core/log.ts'
 import { concurrencyLayer } from '../../packages/sluice/src/layers/concurrency.ts'
@@ -13,7 +13,7 @@ import { rateLimitLayer } from '../../packages/sluice/src/layers/rate-limit.ts'
 import { takeWithFallback } from '../../packages/sluice/src/layers/shared-bucket.ts'
 import { timeoutLayer } from '../../packages/sluice/src/layers/timeout.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
-import { aCall } from '../../packages/sluice/src/testing/call.ts'
+import { aCall, asyncPipeline } from '../../packages/sluice/src/testing/call.ts'
 import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { createAdmissionControl } from '../../packages/sluice/src/transports/http/admission.ts'
@@ -92,7 +92,7 @@ test('at ten times its capacity admission keeps the full goodput, refuses at onc
 
 test('the same for the slots of one tenant', async () => {
   const clock = fakeClock()
-  const serve = pipeline([timeoutLayer(clock), concurrencyLayer({ perTenant: 10 })], work(clock))
+  const serve = asyncPipeline([timeoutLayer(clock), concurrencyLayer({ perTenant: 10 })], work(clock))
   const { a } = await offer(clock, serve, { a: 5 }, 1_000)
   expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 500)
   expect(worst(a?.took ?? [])).toBeLessThanOrEqual(2 * workMs)
@@ -106,7 +106,7 @@ test("a tenant at fifty times its quota gets its quota; its neighbour's calls al
     const store = memoryStore(clock)
     const take = takeWithFallback({ store, local: store, clock, logger: silentLogger })
     const layers = [rateLimitLayer({ ...quota }, take), timeoutLayer(clock), concurrencyLayer({ perTenant: 8 })]
-    return offer(clock, gated(clock, 40, pipeline(layers, work(clock))), perMs, 1_000)
+    return offer(clock, gated(clock, 40, asyncPipeline(layers, work(clock))), perMs, 1_000)
   }
   const alone = await run({ b: 0.09 })
   const { a, b } = await run({ a: 5, b: 0.09 })
@@ -120,7 +120,7 @@ test("a tenant at fifty times its quota gets its quota; its neighbour's calls al
 test('without quotas too: separate slots keep a tenant going beside one that sends a hundred times as much', async () => {
   const clock = fakeClock()
   const layers = [timeoutLayer(clock), concurrencyLayer({ perTenant: 8, tools: { 'a-tool': 12 } })]
-  const { a, b } = await offer(clock, gated(clock, 40, pipeline(layers, work(clock))), { a: 10, b: 0.1 }, 1_000)
+  const { a, b } = await offer(clock, gated(clock, 40, asyncPipeline(layers, work(clock))), { a: 10, b: 0.1 }, 1_000)
   expect(b?.refused).toEqual([])
   expect(worst(b?.took ?? [])).toBeLessThanOrEqual(2 * workMs)
   expect(a?.took.length).toBeGreaterThanOrEqual(0.8 * 8 * (1000 / workMs))
@@ -140,7 +140,7 @@ test('a store that stops answering loosens the limit and delays no call by more 
   }
   const take = takeWithFallback({ store, local: memoryStore(clock), clock, logger: silentLogger })
   const quota = { burst: 10, perSecond: 100 }
-  const serve = pipeline([rateLimitLayer({ ...quota }, take), timeoutLayer(clock)], work(clock))
+  const serve = asyncPipeline([rateLimitLayer({ ...quota }, take), timeoutLayer(clock)], work(clock))
   const before = await offer(clock, serve, { a: 1 }, 1_000)
   away = true
   const during = await offer(clock, serve, { a: 1 }, 3_000)

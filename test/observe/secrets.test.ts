@@ -14,7 +14,7 @@ import { aCall, fakeClock } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
-import { pipeline } from '../../packages/sluice/src/core/call.ts'
+
 import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
 import { run } from '../../packages/sluice/src/layers/run.ts'
 import { validateLayer } from '../../packages/sluice/src/layers/validate.ts'
@@ -23,6 +23,7 @@ import { logObserver } from '../../packages/sluice/src/observe/log-observer.ts'
 import { createMetrics } from '../../packages/sluice/src/observe/metrics.ts'
 import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
 import { memoryStore } from '../../packages/sluice/src/stores/memory.ts'
+import { asyncPipeline } from '../../packages/sluice/src/testing/call.ts'
 
 const canary = (where: string): string => `CANARY-${where}-3f9a`
 const args = { text: canary('argument'), nested: { list: [canary('nested'), 998877665544] } }
@@ -83,7 +84,7 @@ function watched() {
     audited.layer ?? ((next) => next),
   ]
   const serve = (call: Call, handler: Handler = run): Promise<unknown> =>
-    pipeline(layers, handler)(call).catch(() => undefined)
+    asyncPipeline(layers, handler)(call).catch(() => undefined)
   async function output(): Promise<{ readonly [sink: string]: string }> {
     await audit.flush()
     await reader.forceFlush()

@@ -15,9 +15,10 @@ import { fail, RpcError } from 'sluice'
 import { aCall, fakeClock } from 'sluice/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call, Handler } from '../../packages/sluice/src/core/call.ts'
-import { pipeline } from '../../packages/sluice/src/core/call.ts'
+
 import { observeLayer } from '../../packages/sluice/src/layers/observe.ts'
 import { traceLayer } from '../../packages/sluice/src/observe/trace-layer.ts'
+import { asyncPipeline } from '../../packages/sluice/src/testing/call.ts'
 
 const spans = new InMemorySpanExporter()
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -44,7 +45,7 @@ const answer = async () => ({ content: [] })
 const clock = fakeClock()
 function traced(handler: Handler = answer): (call: Call) => Promise<unknown> {
   const layers = [traceLayer({ tracerProvider, meterProvider }, clock), observeLayer([], clock, () => 'ref-1')]
-  const serve = pipeline(layers, handler)
+  const serve = asyncPipeline(layers, handler)
   return (call) => serve(call).catch((thrown: unknown) => thrown)
 }
 function only(): ReadableSpan {
@@ -175,13 +176,13 @@ test('durations are recorded in seconds, with the error’s type', async () => {
 test('an exporter that throws changes no answer', async () => {
   const broken = { createHistogram: () => expect.unreachable() } as unknown as Meter
   const meters = { getMeter: () => broken }
-  const serve = pipeline([traceLayer({ tracerProvider, meterProvider: meters }, clock)], answer)
+  const serve = asyncPipeline([traceLayer({ tracerProvider, meterProvider: meters }, clock)], answer)
   await expect(serve(aCall())).resolves.toEqual({ content: [] })
 })
 
 test('without an SDK a call is served as usual', async () => {
   const call = aCall()
-  const serve = pipeline([traceLayer({}, clock)], answer)
+  const serve = asyncPipeline([traceLayer({}, clock)], answer)
   await expect(serve(call)).resolves.toEqual({ content: [] })
   expect(call.facts).not.toHaveProperty('traceId')
 })

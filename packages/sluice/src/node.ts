@@ -27,7 +27,7 @@ import { onSignals } from './transports/node/signals.ts'
 import type { StdioListener, StdioOptions } from './transports/node/stdio.ts'
 import { listenStdio } from './transports/node/stdio.ts'
 import type { StrayPolicy } from './transports/node/strays.ts'
-import { handleStrays, withOrigin } from './transports/node/strays.ts'
+import { handleStrays, withOrigin, withOriginPerTool } from './transports/node/strays.ts'
 
 export { isLoopback } from './core/loopback.ts'
 export { protectedResource } from './core/protected-resource.ts'
@@ -204,7 +204,7 @@ export function serveStdio(
   options: StdioOptions & StrayOptions & ServedServer = {},
 ): StdioListener {
   const server = toServer(from, options)
-  const serving = listenStdio(withOrigin(server), options)
+  const serving = listenStdio(withOriginPerTool(server), options)
   // Pipes that were handed in are not all that this process does.
   if (options.input !== undefined || options.output !== undefined) return serving
   const exit = (): void => process.exit(1)

@@ -26,7 +26,7 @@ import { validateLayer } from './layers/validate.ts'
 import { idOf, isOneWay } from './protocol/classify.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import { defineServer } from './protocol/definition.ts'
-import type { MessageContext } from './protocol/dispatch.ts'
+import type { MessageContext, Replies } from './protocol/dispatch.ts'
 import { createDispatch, featuresFor, shuttingDown } from './protocol/dispatch.ts'
 import type { ErrorStyle, Reply } from './protocol/encode.ts'
 import { batchText, errorText } from './protocol/encode.ts'
@@ -188,6 +188,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     ...running,
     ...[...connections].flatMap(({ inFlight }) => [...inFlight.values()]),
   ]
+  const toTexts = (replies: Replies): string | null =>
+    replies && ('length' in replies ? batchText(replies, toText, newErrorId) : toText(replies))
   function toText(reply: Reply): string {
     try {
       return registry.encoder.toText(reply)
@@ -209,10 +211,9 @@ export function createServer(definition: ServerDefinition, options: ServerOption
       if (reply === null) return null
       return 'length' in reply ? reply.map(encoder.toObject) : encoder.toObject(reply)
     },
-    async handleText(message, context) {
-      const reply = await dispatch(message, toContext(context))
-      if (reply === null) return null
-      return 'length' in reply ? batchText(reply, toText, newErrorId) : toText(reply)
+    handleText(message, context) {
+      const replies = dispatch(message, toContext(context))
+      return replies instanceof Promise ? replies.then(toTexts) : toTexts(replies)
     },
     reject(thrown, via, message) {
       const reference = newErrorId()

@@ -9,14 +9,13 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Handler } from '../../../packages/sluice/src/core/call.ts'
-import { pipeline } from '../../../packages/sluice/src/core/call.ts'
 import { RpcError } from '../../../packages/sluice/src/core/error.ts'
 import { silentLogger } from '../../../packages/sluice/src/core/log.ts'
 import type { Store } from '../../../packages/sluice/src/core/store.ts'
 import { idempotencyLayer } from '../../../packages/sluice/src/layers/idempotency.ts'
 import { postgresStore } from '../../../packages/sluice/src/stores/postgres.ts'
 import { sqliteStore } from '../../../packages/sluice/src/stores/sqlite.ts'
-import { aCall } from '../../../packages/sluice/src/testing/call.ts'
+import { aCall, asyncPipeline } from '../../../packages/sluice/src/testing/call.ts'
 
 const [directory = '', point = '-', ahead = '0', ...keys] = process.argv.slice(2)
 const at = (name: string): void => {
@@ -68,7 +67,7 @@ const work: Handler = async ({ meta }) => {
   return { content: [{ type: 'text', text: `by ${process.pid}` }] }
 }
 
-const serve = pipeline(
+const serve = asyncPipeline(
   [idempotencyLayer(store, { clock, logger: silentLogger, newErrorId: () => crypto.randomUUID() })],
   work,
 )

@@ -144,14 +144,20 @@ export type ServerEvent =
   /** Has a tenant if a call of that tenant made the change. Other tenants are then not notified. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 
-/** Answers a call. A method, the work of a tool and a stack of layers are handlers. */
-export type Handler = (call: Call) => Promise<Answer>
+/**
+ * Answers a call. A method, the work of a tool and a stack of layers are handlers. A call that waits for nothing is
+ * answered without a promise, because the promises would cost more than all layers.
+ */
+export type Handler = (call: Call) => Answer | Promise<Answer>
 /** Wraps a handler. It may refuse, pass on a changed copy, inspect the answer, or call `next` again. */
 export type Layer = (next: Handler) => Handler
 
 /** Composes the layers. `pipeline([outer, inner], handler)` reads in the order in which it runs. */
 export const pipeline = (layers: readonly Layer[], handler: Handler): Handler =>
   layers.reduceRight((next, layer) => layer(next), handler)
+
+/** Calls a handler and always returns a promise. It rejects if the handler throws. */
+export const callAsync = async (handler: Handler, call: Call): Promise<Answer> => handler(call)
 
 export const anonymous: Caller = {
   subject: 'anonymous',

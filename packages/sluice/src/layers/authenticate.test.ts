@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
 import type { Call, Caller, Via } from '../core/call.ts'
-import { anonymous, pipeline } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
 import { createConnection } from '../core/connection.ts'
 import { RpcError } from '../core/error.ts'
 import { createStop } from '../core/stop.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { AuthenticateOptions } from './authenticate.ts'
 import { authenticateLayer } from './authenticate.ts'
@@ -29,7 +29,7 @@ function serving(options: Partial<AuthenticateOptions> = {}) {
     seen.push(call)
     return { content: [] }
   }
-  return { clock, seen, serve: pipeline([authenticateLayer({ verifiers: [verifier], ...options }, clock)], work) }
+  return { clock, seen, serve: asyncPipeline([authenticateLayer({ verifiers: [verifier], ...options }, clock)], work) }
 }
 const refusalOf = (served: Promise<unknown>): Promise<unknown> =>
   served.then(
@@ -190,7 +190,7 @@ function streaming(verify: Verifier['verify'], onChange?: NonNullable<Verifier['
   const clock = fakeClock()
   const call = aCall({ via: via('http', 'Bearer x'), stop: createStop() })
   const endless = { ...call.target, policy: { ...call.target.policy, timeoutMs: Number.POSITIVE_INFINITY } }
-  const open = pipeline(
+  const open = asyncPipeline(
     [authenticateLayer({ verifiers: [{ verify, ...(onChange && { onChange }) }] }, clock)],
     (inside) => new Promise((_, reject) => inside.stop.onStop(reject)),
   )

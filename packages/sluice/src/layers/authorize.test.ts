@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import type { Call } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import { authorizeLayer } from './authorize.ts'
 
-const serve = authorizeLayer(() => new RpcError('unknownTool', 'Unknown tool'))(async () => ({ content: [] }))
+const layer = authorizeLayer(() => new RpcError('unknownTool', 'Unknown tool'))
+const serve = asyncPipeline([layer], async () => ({ content: [] }))
 const aimedAt = (kind: 'tool' | 'unknown', policy: Partial<Call['target']['policy']>, scopes: string[] = []): Call => {
   const call = aCall({ caller: { ...anonymous, scopes: new Set(scopes) } })
   return { ...call, target: { ...call.target, kind, policy: { ...call.target.policy, ...policy } } }

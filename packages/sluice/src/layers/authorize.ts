@@ -34,9 +34,7 @@ export const authorizeLayer =
     function authorize(call) {
       const known = visibility(call)
       if (known === 'allowed') return next(call)
-      if (known === 'hidden') return Promise.reject(refusal(call))
+      if (known === 'hidden') throw refusal(call)
       const { scopes } = call.target.policy
-      return Promise.reject(
-        new RpcError('insufficientScope', `This needs the scope ${scopes.join(' ')}`, { data: { scopes } }),
-      )
+      throw new RpcError('insufficientScope', `This needs the scope ${scopes.join(' ')}`, { data: { scopes } })
     }

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import { anonymous, pipeline } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { Gauge } from '../core/plugin.ts'
 import { createStop } from '../core/stop.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { ConcurrencyOptions } from './concurrency.ts'
 import { concurrencyLayer } from './concurrency.ts'
@@ -23,7 +23,7 @@ function make(options: ConcurrencyOptions) {
   const working: Work[] = []
   const counts: Gauge[] = []
   const clock = fakeClock()
-  const serve = pipeline([timeoutLayer(clock), concurrencyLayer(options, [], counts)], (call) => {
+  const serve = asyncPipeline([timeoutLayer(clock), concurrencyLayer(options, [], counts)], (call) => {
     return new Promise<Answer>((resolve, reject) => {
       const done = (): void => {
         working.splice(working.indexOf(work), 1)
@@ -174,7 +174,7 @@ test('a cancelled call frees its position in the queue', async () => {
 })
 
 test('an inner layer that throws instead of rejecting costs no slot', async () => {
-  const serve = concurrencyLayer({ perTenant: 1, queue: 0 })(() => {
+  const serve = asyncPipeline([concurrencyLayer({ perTenant: 1, queue: 0 })], () => {
     throw new Error('synchronous')
   })
   for (let i = 0; i < 3; i++) await expect(serve(of('a', '1'))).rejects.toThrow('synchronous')

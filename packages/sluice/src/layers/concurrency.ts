@@ -69,7 +69,7 @@ export function concurrencyLayer(
       // Streams end in other ways, and hold no slot while they wait.
       if (target.policy.timeoutMs === Number.POSITIVE_INFINITY) return next(call)
       if (target.kind === 'method' && !methodsThatRunCode.has(target.name)) return next(call)
-      if (stop.reason) return Promise.reject(stop.reason)
+      if (stop.reason) throw stop.reason
       const tenantSlots = slotsOf(tenant.id)
       const tool = target.kind === 'tool' ? slotsOfTools.get(target.name) : undefined
       const claims = createClaimSet(stop)
@@ -107,16 +107,18 @@ function createClaimSet(stop: Stop): ClaimSet {
   }
 }
 
-/** Returns the promise of `next` itself, so that the common case without a queue costs no further promise. */
-function runWithSlot(call: Call, next: Handler, { release }: ClaimSet): Promise<Answer> {
+/** Returns the answer of `next` itself, so that the common case without a queue costs no further promise. */
+function runWithSlot(call: Call, next: Handler, { release }: ClaimSet): ReturnType<Handler> {
+  let answer: ReturnType<Handler>
   try {
-    const answer = next(call)
-    answer.then(release, release)
-    return answer
+    answer = next(call)
   } catch (thrown) {
     release()
-    return Promise.reject(thrown)
+    throw thrown
   }
+  if (answer instanceof Promise) answer.then(release, release)
+  else release()
+  return answer
 }
 
 async function runQueued(

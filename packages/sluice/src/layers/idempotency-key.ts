@@ -31,7 +31,7 @@ export const hasIdempotencyKey = ({ ticketId: key, meta, via }: Call): boolean =
 export const refuseIdempotencyKeys: Layer = (next) =>
   function refuseIdempotencyKeys(call) {
     if (call.target.kind !== 'tool' || !hasIdempotencyKey(call)) return next(call)
-    return Promise.reject(invalidKey('not supported here, and nothing ran; call without one'))
+    throw invalidKey('not supported here, and nothing ran; call without one')
   }
 
 /** Returns the header of an HTTP request. A socket's headers belong to all its messages, so they do not count. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call, Caller, Handler } from '../core/call.ts'
-import { anonymous, pipeline } from '../core/call.ts'
+import { anonymous } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import { resolveInDoubt } from '../core/idempotency-record.ts'
 import type { LogLine } from '../core/log.ts'
@@ -10,7 +10,7 @@ import { createProcessLease } from '../core/process-lease.ts'
 import { createStop } from '../core/stop.ts'
 import type { Store } from '../core/store.ts'
 import { memoryStore } from '../stores/memory.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { IdempotencyOptions } from './idempotency.ts'
 import { idempotencyLayer } from './idempotency.ts'
@@ -44,10 +44,20 @@ function make(work: Handler = async () => ({ content: [] }), options: Partial<Id
   const lease = createProcessLease(store, clock)
   const layer = (given: Partial<IdempotencyOptions> = { lease }) =>
     idempotencyLayer(store, { clock, logger, newErrorId: () => `ref-${++references}`, ...options, ...given })
-  const start = (): Handler => pipeline([layer({})], counted)
+  const start = () => asyncPipeline([layer({})], counted)
   /** The first process is killed: it renews its lease no more. */
   const kill = (): Promise<void> => lease.close()
-  return { serve: pipeline([layer()], counted), start, kill, layer, clock, store, lines, counted, runs: () => runs }
+  return {
+    serve: asyncPipeline([layer()], counted),
+    start,
+    kill,
+    layer,
+    clock,
+    store,
+    lines,
+    counted,
+    runs: () => runs,
+  }
 }
 const same = (store: Store): Store => store
 /** Work that ends when the test says so. */
@@ -221,7 +231,7 @@ test('a key is forgotten a day after its last write', async () => {
 test('a result that comes after the deadline reaches no caller and is stored', async () => {
   const { work, end } = held()
   const { layer, counted, start, clock, runs } = make(work)
-  const late = expect(pipeline([timeoutLayer(clock), layer()], counted)(under('k'))).rejects.toMatchObject({
+  const late = expect(asyncPipeline([timeoutLayer(clock), layer()], counted)(under('k'))).rejects.toMatchObject({
     reason: 'timeout',
   })
   await clock.advance(30_000)

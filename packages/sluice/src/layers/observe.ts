@@ -5,7 +5,7 @@
 
 import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
-import type { Layer } from '../core/call.ts'
+import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
@@ -17,24 +17,40 @@ export const observeLayer =
   (next) => {
     const ended = combineObservers(observers)
     const arrivals = observers.flatMap(({ arrived }) => arrived ?? [])
-    return async function observe(call) {
+    return function observe(call) {
       for (const arrived of arrivals) arrived(call)
       const receivedAt = ended ? clock.now() : 0
+      let answer: ReturnType<typeof next>
       try {
-        const answer = await next(call)
-        const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
-        call.facts.outcome = outcome
-        if (answer instanceof Prepared) call.facts['count'] = answer.count
-        const failed = outcome === 'toolError'
-        ended?.({ call, outcome, answer, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
-        return answer
+        answer = next(call)
       } catch (thrown) {
-        const outcome = outcomeOfThrown(thrown)
-        call.facts.outcome = outcome
-        call.facts.reference ??= newErrorId()
-        ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
-        throw thrown
+        throw reportFailure(call, receivedAt, thrown)
       }
+      if (!(answer instanceof Promise)) return reportAnswer(call, receivedAt, answer)
+      return answer.then(
+        (settled) => reportAnswer(call, receivedAt, settled),
+        (thrown) => {
+          throw reportFailure(call, receivedAt, thrown)
+        },
+      )
+    }
+
+    function reportAnswer(call: Call, receivedAt: number, answer: Answer): Answer {
+      const outcome = call.facts['approval'] === 'required' ? 'approval_required' : outcomeOf(answer)
+      call.facts.outcome = outcome
+      if (answer instanceof Prepared) call.facts['count'] = answer.count
+      const failed = outcome === 'toolError'
+      ended?.({ call, outcome, answer, failed, receivedAt, durationMs: clock.now() - receivedAt, thrown: undefined })
+      return answer
+    }
+
+    /** Returns what was thrown, for the caller to throw on. */
+    function reportFailure(call: Call, receivedAt: number, thrown: unknown): unknown {
+      const outcome = outcomeOfThrown(thrown)
+      call.facts.outcome = outcome
+      call.facts.reference ??= newErrorId()
+      ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
+      return thrown
     }
   }
 

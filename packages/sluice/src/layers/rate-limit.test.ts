@@ -4,7 +4,7 @@ import type { Call } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { RpcError } from '../core/error.ts'
 import { memoryStore } from '../stores/memory.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { RateLimitOptions } from './rate-limit.ts'
 import { rateLimitLayer } from './rate-limit.ts'
@@ -12,7 +12,7 @@ import { rateLimitLayer } from './rate-limit.ts'
 function make(options: RateLimitOptions = { burst: 1, perSecond: 1 }) {
   const clock = fakeClock()
   const store = memoryStore(clock)
-  return { clock, serve: rateLimitLayer(options, store.take)(async () => ({ content: [] })) }
+  return { clock, serve: asyncPipeline([rateLimitLayer(options, store.take)], async () => ({ content: [] })) }
 }
 const by = (subject: string, more: Partial<Call> = {}): Call =>
   aCall({ caller: { ...anonymous, subject, credential: 'jwt' }, ...more })

@@ -39,46 +39,51 @@ export const timeoutLayer = (
     function timeout(call) {
       const targetMs = call.target.policy.timeoutMs
       if (targetMs === Number.POSITIVE_INFINITY) return next(call)
-      if (call.stop.reason) return Promise.reject(call.stop.reason)
-      return new Promise<Answer>((resolve, reject) => {
-        const ms = call.meta[deadlineKey] === undefined ? targetMs : Math.min(targetMs, deadlineOf(call))
-        let abandoned = false
-        const deadline: Deadline = {
-          at: clock.now() + ms,
-          expire: () => call.stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
-          stop: call.stop,
-          cancelTimer: undefined,
-          settled: false,
-        }
-        // Work that ignores its signal must not keep the outer layers waiting, so cancelled calls end here too.
-        const unlisten = call.stop.onStop((reason) => {
-          abandoned = true
-          stragglers.running++
-          settle(deadline)
-          reject(reason)
-        })
-        /** After this, resolving and rejecting have no effect on an abandoned call, so a late answer is dropped. */
-        const end = (): void => {
-          if (abandoned) stragglers.running--
-          settle(deadline)
-          unlisten()
-        }
-        const fail = (thrown: unknown): void => {
+      if (call.stop.reason) throw call.stop.reason
+      const ms = call.meta[deadlineKey] === undefined ? targetMs : Math.min(targetMs, deadlineOf(call))
+      const at = clock.now() + ms
+      const answer = next(call)
+      // An answer that is there needs no deadline.
+      return answer instanceof Promise ? withDeadline(call.stop, answer, ms, at) : answer
+    }
+
+  function withDeadline(stop: Stop, answer: Promise<Answer>, ms: number, at: number): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      let abandoned = false
+      const deadline: Deadline = {
+        at,
+        expire: () => stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
+        stop,
+        cancelTimer: undefined,
+        settled: false,
+      }
+      // Work that ignores its signal must not keep the outer layers waiting, so cancelled calls end here too.
+      const unlisten = stop.onStop((reason) => {
+        abandoned = true
+        stragglers.running++
+        settle(deadline)
+        reject(reason)
+      })
+      /** After this, resolving and rejecting have no effect on an abandoned call, so a late answer is dropped. */
+      const end = (): void => {
+        if (abandoned) stragglers.running--
+        settle(deadline)
+        unlisten()
+      }
+      if (!deadline.settled) startDeadline(deadline)
+      answer.then(
+        (settled) => {
+          if (abandoned) stragglers.late++
+          end()
+          resolve(settled)
+        },
+        (thrown) => {
           end()
           reject(thrown)
-        }
-        startDeadline(deadline)
-        try {
-          next(call).then((answer) => {
-            if (abandoned) stragglers.late++
-            end()
-            resolve(answer)
-          }, fail)
-        } catch (thrown) {
-          fail(thrown)
-        }
-      })
-    }
+        },
+      )
+    })
+  }
 }
 
 /**

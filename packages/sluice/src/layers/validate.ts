@@ -3,8 +3,7 @@
  * unauthorized callers.
  */
 
-import type { Answer } from '../core/answer.ts'
-import type { Call, Layer } from '../core/call.ts'
+import type { Call, Handler, Layer } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
 import type { ArgumentIssues, Ready } from '../core/target.ts'
 import { invalidArguments } from '../protocol/encode.ts'
@@ -14,21 +13,17 @@ import { modernRevision } from '../protocol/revisions.ts'
 export const validateLayer: Layer = (next) => {
   // Most schemas check synchronously, and then there is nothing to wait for.
   return function validate(call) {
-    try {
-      const { target, args, via, revision } = call
-      if (target.headers && via.transport === 'http' && revision === modernRevision)
-        checkParamHeaders(via, target.headers, args)
-      const complete = target.preset ? { ...call, args: target.preset.addTo(args) } : call
-      const prepared = target.prepare(complete.args)
-      return prepared instanceof Promise
-        ? prepared.then((settled) => proceed(complete, settled))
-        : proceed(complete, prepared)
-    } catch (thrown) {
-      return Promise.reject(thrown)
-    }
+    const { target, args, via, revision } = call
+    if (target.headers && via.transport === 'http' && revision === modernRevision)
+      checkParamHeaders(via, target.headers, args)
+    const complete = target.preset ? { ...call, args: target.preset.addTo(args) } : call
+    const prepared = target.prepare(complete.args)
+    return prepared instanceof Promise
+      ? prepared.then((settled) => proceed(complete, settled))
+      : proceed(complete, prepared)
   }
 
-  function proceed(call: Call, prepared: Ready | ArgumentIssues): Promise<Answer> {
+  function proceed(call: Call, prepared: Ready | ArgumentIssues): ReturnType<Handler> {
     if (!('issues' in prepared)) return next({ ...call, ready: prepared })
     const { kind, name } = call.target
     const refused = invalidArguments(name, prepared.issues)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Call, Layer } from '../core/call.ts'
-import { pipeline } from '../core/call.ts'
+
 import { digest } from '../core/digest.ts'
 import { fail, RpcError } from '../core/error.ts'
 import { sha256 } from '../core/sha256.ts'
@@ -9,7 +9,7 @@ import type { Key, Store } from '../core/store.ts'
 import { observeLayer } from '../layers/observe.ts'
 import { createServices } from '../services.ts'
 import { memoryStore } from '../stores/memory.ts'
-import { aCall } from '../testing/call.ts'
+import { aCall, asyncPipeline } from '../testing/call.ts'
 import type { FakeClock } from '../testing/clock.ts'
 import { fakeClock, settle } from '../testing/clock.ts'
 import type { Audit, AuditOptions } from './audit.ts'
@@ -33,7 +33,7 @@ function audited(store: Store, options: AuditOptions = {}, work = async () => ({
   const process = ++benches
   const clock = fakeClock(1000)
   const { audit, observer, layer } = open(store, clock, options)
-  const serve = pipeline([observeLayer([observer], clock, () => `ref-${process}`), layer], work)
+  const serve = asyncPipeline([observeLayer([observer], clock, () => `ref-${process}`), layer], work)
   return { audit, clock, serve: (call) => serve(call).catch((thrown: unknown) => thrown) }
 }
 const ofTenant = (id: string): Partial<Call> => ({ tenant: { ...aCall().tenant, id } })
@@ -110,7 +110,7 @@ test('the record of the end has the caller and tenant that inner layers found on
   const { audit, observer, layer } = open(store, clock)
   const identify: Layer = (next) => (call) =>
     next({ ...call, ...ofTenant('acme'), caller: { ...call.caller, subject: 'alice' } })
-  const serve = pipeline([observeLayer([observer], clock, () => 'ref-1'), identify, layer], async () => ({}))
+  const serve = asyncPipeline([observeLayer([observer], clock, () => 'ref-1'), identify, layer], async () => ({}))
   await serve(aCall())
   await audit.flush()
   expect(await records(store, 'acme')).toMatchObject([

@@ -3,26 +3,40 @@
  * They only tell calls apart and protect nothing. Drawing each at random would cost as much as a small call.
  */
 
+const traceLength = 32
 const spanLength = 16
-let prefix = ''
-let count = 0
+/** The counter's last two digits, which change with every id. The digits before them are joined to `random` once. */
+const lastDigits: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
+const countLength = 8
 
-function nextDigits(): string {
-  // On first use only, because workerd forbids randomness at module scope.
-  if (prefix === '') prefix = crypto.randomUUID().replaceAll('-', '')
+let random = ''
+let count = 0
+let traceHead = ''
+let spanHead = ''
+
+function advance(): string {
   count += 1
-  // Always the same number of digits. Otherwise a digit of the prefix could make two ids equal.
-  return count.toString(16).padStart(8, '0')
+  const last = count % 256
+  if (last === 0 || traceHead === '') setHeads()
+  return lastDigits[last] ?? ''
 }
 
-/** Makes an id of the required length: the prefix, then the counter. */
-const toId = (length: number, digits: string): string => prefix.slice(0, length - digits.length) + digits
+function setHeads(): void {
+  // On first use only, because workerd forbids randomness at module scope.
+  if (random === '') random = crypto.randomUUID().replaceAll('-', '')
+  // Always the same number of digits. Otherwise a digit of the random part could make two ids equal.
+  const digits = Math.floor(count / 256)
+    .toString(16)
+    .padStart(countLength - 2, '0')
+  traceHead = random.slice(0, traceLength - countLength) + digits
+  spanHead = random.slice(0, spanLength - countLength) + digits
+}
 
 export const newTraceId = (): string => {
-  const digits = nextDigits()
-  return toId(2 * spanLength, digits)
+  const last = advance()
+  return traceHead + last
 }
 export const newSpanId = (): string => {
-  const digits = nextDigits()
-  return toId(spanLength, digits)
+  const last = advance()
+  return spanHead + last
 }

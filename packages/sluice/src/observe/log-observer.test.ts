@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { Logger, LogLine } from '../core/log.ts'
+import type { LogFields, Logger, LogLine } from '../core/log.ts'
 import type { EndedCall } from '../core/observer.ts'
 import { aCall } from '../testing/call.ts'
 import { logObserver } from './log-observer.ts'
@@ -221,3 +221,35 @@ test.each(['invalidArguments', 'invalidParams', 'toolFailed', 'resourceNotFound'
     expect(JSON.stringify(refusedWith(reason, 'must not be "x y z"'))).not.toContain('x y z')
   },
 )
+
+test('a logger that repeats lines logs what any other logger logs, whatever differs between two calls', () => {
+  const base = aCall()
+  const client = (name: string) => ({ 'io.modelcontextprotocol/clientInfo': { name, version: name } })
+  const calls: readonly Partial<Call>[] = [
+    {},
+    { id: 2 },
+    { facts: { caller: 'ann' } },
+    { facts: { tenant: 'acme', ticket: 't-1' } },
+    { meta: client('one') },
+    { meta: client('two') },
+    { revision: '2025-11-25' },
+    { via: { ...base.via, transport: 'stdio' } },
+    { method: 'tools/other' },
+    { facts: { transport: 'forged', event: 'forged' } },
+    {},
+  ]
+  const plain = watch()
+  const repeating = watch()
+  const { lines } = repeating
+  const repeat = (line: LogLine) => (fields: LogFields) => lines.push({ level: 'info', ...line, ...fields })
+  const [one, other] = [logObserver(plain.logger, 's'), logObserver({ ...repeating.logger, repeat }, 's')]
+  for (const call of calls) {
+    const event = anEvent({ call: { ...base, facts: { traceId, spanId: 'x' }, ...call } })
+    one(event)
+    other(event)
+    one({ ...event, outcome: 'task' })
+    other({ ...event, outcome: 'task' })
+  }
+  expect(lines).toEqual(plain.lines)
+  expect(lines).toHaveLength(2 * calls.length)
+})

@@ -5,8 +5,10 @@
 import type { Call, Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { Logger, LogLine } from '../core/log.ts'
+import type { LogFields, Logger, LogLine } from '../core/log.ts'
 import type { CallOutcome, EndedCall } from '../core/observer.ts'
+import type { Target } from '../core/target.ts'
+import type { ClientInfo } from '../protocol/client-info.ts'
 import { clientOf } from '../protocol/client-info.ts'
 import { callerOf, tenantOf } from './call-identity.ts'
 import { newSpanId, newTraceId } from './ids.ts'
@@ -17,13 +19,15 @@ import { setTraceFacts } from './trace-context.ts'
 
 export function logObserver(logger: Logger, server?: string): (event: EndedCall) => void {
   const warnOfSvg = svgImageWarning(logger, server)
+  const logSuccess = successLog(logger, server)
   return function logObserver(event) {
     const { call, failed, thrown, outcome } = event
-    const line = lineOf(event, server)
+    setTraceFacts(call)
     if (!failed) {
-      logger.info(line)
+      logSuccess(event)
       return warnOfSvg(event)
     }
+    const line: LogLine = { ...sharedFields(event, server, clientOf(call)), ...ownFields(event) }
     const bug = thrown === undefined ? undefined : bugFields(call, thrown)
     const cause = causesOf(call, thrown)
     if (bug) return logger.error({ ...line, reason: outcome, ...bug, ...(cause !== undefined && { cause }) })
@@ -82,39 +86,76 @@ export const notificationLog =
 const maxMethodLength = 128
 
 /**
- * Builds a line as one literal in a fixed order, so that all lines share a shape. Lines built from parts would cost
- * several times as much.
+ * Logs calls that succeeded. Most fields are those of the last call of the same target, so their text is made once. To
+ * print them all would cost as much as the layers.
  */
-function lineOf(event: EndedCall, server: string | undefined): LogLine {
-  const { call, receivedAt, durationMs, outcome } = event
-  setTraceFacts(call)
-  const { target, facts } = call
-  const { kind } = target
-  const client = clientOf(call)
-  const line: { [field: string]: string | number | boolean | undefined; event: string } = {
+function successLog(logger: Logger, server: string | undefined): (event: EndedCall) => void {
+  const last = new WeakMap<Target, { readonly shared: LogLine; log(fields: LogFields): void }>()
+  return function logSuccess(event) {
+    const { target } = event.call
+    const client = clientOf(event.call)
+    let found = last.get(target)
+    if (!found || !isShared(found.shared, event, client)) {
+      const shared = sharedFields(event, server, client)
+      const log = logger.repeat?.(shared) ?? ((fields: LogFields) => logger.info({ ...shared, ...fields }))
+      found = { shared, log }
+      last.set(target, found)
+    }
+    found.log(ownFields(event))
+  }
+}
+
+const isShared = (line: LogLine, { call, outcome }: EndedCall, client: ClientInfo): boolean =>
+  line['caller'] === callerOf(call) &&
+  line['tenant'] === tenantOf(call) &&
+  line['client'] === client.name &&
+  line['clientVersion'] === client.version &&
+  line['method'] === call.method &&
+  line['revision'] === call.revision &&
+  line['transport'] === call.via.transport &&
+  line['outcome'] === outcome
+
+/** Returns the fields that most calls of one target have in common. */
+function sharedFields(event: EndedCall, server: string | undefined, client: ClientInfo): LogLine {
+  const { call, outcome } = event
+  const { kind, name } = call.target
+  return {
     event: eventName(event),
     server,
-    id: call.id,
     method: call.method,
-    tool: kind === 'tool' ? target.name : undefined,
-    target: kind === 'tool' || kind === 'method' ? undefined : target.name,
+    tool: kind === 'tool' ? name : undefined,
+    target: kind === 'tool' || kind === 'method' ? undefined : name,
     caller: callerOf(call),
     tenant: tenantOf(call),
     client: client.name,
     clientVersion: client.version,
     revision: call.revision,
     transport: call.via.transport,
+    outcome,
+  }
+}
+
+/** Returns the fields of this call alone, as one literal, so that all lines share a shape. */
+function ownFields({ call, receivedAt, durationMs }: EndedCall): LogFields {
+  const { id, facts } = call
+  const fields: { [field: string]: string | number | boolean | undefined } = {
+    id,
     receivedAt,
     durationMs,
-    outcome,
     traceId: facts['traceId'],
     spanId: facts['spanId'],
     reference: facts.reference,
   }
   // Further facts that the layers found.
-  for (const fact in facts) if (!(fact in line)) line[fact] = facts[fact]
-  return line
+  for (const fact in facts) if (!(fact in fields) && !sharedFacts.has(fact)) fields[fact] = facts[fact]
+  return fields
 }
+
+/** Facts that `sharedFields` logs, and names that a fact must not replace. */
+const sharedFacts: ReadonlySet<string> = new Set([
+  ...['event', 'server', 'method', 'tool', 'target', 'caller', 'tenant', 'client', 'clientVersion', 'revision'],
+  ...['transport', 'outcome'],
+])
 
 /** Returns the event name that docs/documents.md#000 defines for the end of a request; otherwise `request`. */
 const eventName = ({ call: { target, method }, outcome }: EndedCall): string =>

@@ -55,7 +55,7 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
       }),
   )
   return (next) =>
-    function tracing(call) {
+    async function tracing(call) {
       const startedAt = clock.now()
       const { parent, links } = parentOf(call)
       const attributes: Attributes = { ...attributesOf(call), 'jsonrpc.request.id': String(call.id) }
@@ -79,18 +79,14 @@ export const traceLayer = ({ tracerProvider = trace, meterProvider }: TracingOpt
           // A foreign exporter must not break an answer.
         }
       }
-      return context
-        .with(trace.setSpan(parent, span), () => next(call))
-        .then(
-          (answer) => {
-            end(isError(answer) ? toolError : undefined)
-            return answer
-          },
-          (thrown) => {
-            end(failureOf(call, thrown))
-            throw thrown
-          },
-        )
+      try {
+        const answer = await context.with(trace.setSpan(parent, span), () => next(call))
+        end(isError(answer) ? toolError : undefined)
+        return answer
+      } catch (thrown) {
+        end(failureOf(call, thrown))
+        throw thrown
+      }
     }
 }
 

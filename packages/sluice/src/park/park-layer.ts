@@ -5,6 +5,7 @@
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
+import { callAsync } from '../core/call.ts'
 import { continueCall } from './continue-call.ts'
 import type { ParkDeps } from './deps.ts'
 import { createParkedCall } from './parked-call.ts'
@@ -28,13 +29,6 @@ export const parkLayer =
     }
     function begin(call: Call): Promise<Answer> {
       const parked = createParkedCall(deps, call)
-      return parked.follow(start(parked.call))
-    }
-    function start(call: Call): Promise<Answer> {
-      try {
-        return next(call)
-      } catch (thrown) {
-        return Promise.reject(thrown)
-      }
+      return parked.follow(callAsync(next, parked.call))
     }
   }

@@ -1,5 +1,9 @@
-/** Dispatches one message to the layers and returns one reply or none. Never throws. */
+/**
+ * Dispatches one message to the layers and returns one reply or none. Never throws, never rejects. A call that waits for
+ * nothing is answered without a promise.
+ */
 
+import type { Answer } from '../core/answer.ts'
 import type { Call, Caller, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
 import type { WireError } from '../core/error.ts'
 import { bugOf, RpcError, toWire } from '../core/error.ts'
@@ -56,7 +60,9 @@ export interface DispatchOptions {
   publish(event: ServerEvent): void
 }
 
-export type Dispatch = (message: unknown, context: MessageContext) => Promise<Reply | readonly Reply[] | null>
+/** The reply to a message, those to a batch, or none. */
+export type Replies = Reply | readonly Reply[] | null
+export type Dispatch = (message: unknown, context: MessageContext) => Replies | Promise<Replies>
 
 /** Maximum number of messages in a batch (2025-03-26 only). */
 const maxBatch = 100
@@ -68,8 +74,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
-  /** The only async function before the layers, because each further one would cost every call. Never rejects. */
-  async function single(message: unknown, context: MessageContext): Promise<Reply | null> {
+  function single(message: unknown, context: MessageContext): Reply | null | Promise<Reply | null> {
     const state: ResponseState = { responded: false }
     let call: Call
     let features: Features
@@ -81,33 +86,48 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         done?.()
         return null
       }
-      if (envelope.kind === 'response') return await response(envelope, context)
+      if (envelope.kind === 'response')
+        return response(envelope, context).catch((thrown) => refuseEarly(thrown, message, context))
       features = revisions[envelope.revision]
       call = createCall(envelope, features, context, state)
     } catch (thrown) {
       return refuseEarly(thrown, message, context)
     }
-    const { id, method, stop, via, facts } = call
-    const unfollow = context.signal && followSignal(context.signal, stop)
+    const unfollow = context.signal && followSignal(context.signal, call.stop)
+    const running: Running = { call, features, context, state, unfollow }
+    let answer: ReturnType<Handler>
     try {
-      const answer = await (features.era === 'modern' ? modern : bridged)(call)
-      return { id, method, features, answer }
+      answer = (features.era === 'modern' ? modern : bridged)(call)
     } catch (thrown) {
-      if (stop.reason?.reason === 'cancelled') return null
-      // The reason of the stop wins over the error that the work threw because it was stopped.
-      const cause = stop.reason ?? thrown
-      const reply = errorReply({
-        ...{ id, method, features, style: errors },
-        thrown: cause,
-        reference: facts.reference ?? reference(),
-      })
-      if (cause instanceof RpcError && 'error' in reply) context.rejected?.(cause, features, reply.error)
-      return reply
-    } finally {
-      state.responded = true
-      unfollow?.()
-      via.connection?.inFlight.delete(id)
+      return refused(running, thrown)
     }
+    if (!(answer instanceof Promise)) return answered(running, answer)
+    return answer.then(
+      (settled) => answered(running, settled),
+      (thrown) => refused(running, thrown),
+    )
+  }
+
+  function answered(running: Running, answer: Answer): Reply {
+    end(running)
+    const { call, features } = running
+    return { id: call.id, method: call.method, features, answer }
+  }
+
+  function refused(running: Running, thrown: unknown): Reply | null {
+    end(running)
+    const { call, features, context } = running
+    const { id, method, stop, facts } = call
+    if (stop.reason?.reason === 'cancelled') return null
+    // The reason of the stop wins over the error that the work threw because it was stopped.
+    const cause = stop.reason ?? thrown
+    const reply = errorReply({
+      ...{ id, method, features, style: errors },
+      thrown: cause,
+      reference: facts.reference ?? reference(),
+    })
+    if (cause instanceof RpcError && 'error' in reply) context.rejected?.(cause, features, reply.error)
+    return reply
   }
 
   /** Makes the call. From here on it is in flight, under an id that no other call on its connection has. */
@@ -180,10 +200,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return null
   }
 
-  async function batch(
-    messages: readonly unknown[],
-    context: MessageContext,
-  ): Promise<Reply | readonly Reply[] | null> {
+  async function batch(messages: readonly unknown[], context: MessageContext): Promise<Replies> {
     try {
       refuseBatch(messages, context.via)
     } catch (thrown) {
@@ -247,6 +264,21 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** Set once the answer is sent. The work must not send anything after it. */
 interface ResponseState {
   responded: boolean
+}
+
+/** A call in the layers, and what ends with it. */
+interface Running {
+  readonly call: Call
+  readonly features: Features
+  readonly context: MessageContext
+  readonly state: ResponseState
+  readonly unfollow: (() => void) | undefined
+}
+
+function end({ call, state, unfollow }: Running): void {
+  state.responded = true
+  unfollow?.()
+  call.via.connection?.inFlight.delete(call.id)
 }
 
 /**

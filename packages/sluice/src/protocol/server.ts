@@ -45,8 +45,11 @@ export type Send = (message: Params, position: string) => void
 
 /** A running server, for transports. */
 export interface TransportServer extends Server {
-  /** Handles one message, as text, so that prepared answers are never parsed and serialized again. */
-  handleText(message: unknown, context?: Partial<MessageContext>): Promise<string | null>
+  /**
+   * Handles one message, as text, so that prepared answers are never parsed and serialized again. Returns no promise if
+   * the call waits for nothing. Never throws, never rejects.
+   */
+  handleText(message: unknown, context?: Partial<MessageContext>): string | null | Promise<string | null>
   /** Returns the answer to a message that a transport could not hand in: not JSON, too large, from the wrong origin. Logs it. */
   reject(thrown: unknown, via: Via, message?: unknown): string
   /**

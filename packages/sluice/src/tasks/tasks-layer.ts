@@ -5,6 +5,7 @@
  */
 
 import type { Call, Handler, Layer } from '../core/call.ts'
+import { callAsync } from '../core/call.ts'
 import type { InstalledTasks } from './deps.ts'
 import { createTaskRun, isTaskTool } from './task-run.ts'
 import { isDeclared, notDeclared } from './wire.ts'
@@ -16,13 +17,16 @@ export const tasksLayer =
     return (call) => {
       const { target } = call
       if (target.kind !== 'tool') return next(call)
-      if (!isDeclared(call)) return target.task === 'always' ? Promise.reject(notDeclared()) : next(call)
+      if (!isDeclared(call)) {
+        if (target.task === 'always') throw notDeclared()
+        return next(call)
+      }
       const { approvals, park } = deps.host.slots
       return isTaskTool(target) || approvals || (park && target.asksWhileRunning) ? mayBecomeTask(call) : next(call)
     }
     function mayBecomeTask(call: Call): ReturnType<Handler> {
       const run = createTaskRun(deps, call)
-      return run.follow(next(run.call))
+      return run.follow(callAsync(next, run.call))
     }
   }
 

@@ -5,7 +5,7 @@
  */
 
 import type { Call } from '../core/call.ts'
-import { pipeline } from '../core/call.ts'
+import { callAsync, pipeline } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
@@ -108,12 +108,6 @@ function run(
   }
   const task = createTaskRun(deps, request, { record, held })
   const work = pipeline([host.authorize], next)
-  let started: ReturnType<typeof next>
-  try {
-    started = work(task.call)
-  } catch (thrown) {
-    started = Promise.reject(thrown)
-  }
   // Its record says how it ends.
-  task.follow(started).catch(() => {})
+  task.follow(callAsync(work, task.call)).catch(() => {})
 }

@@ -1,7 +1,8 @@
 /** A call with defaults for everything that a test does not set, for testing layers one at a time. */
 
-import type { Call, Tenant } from '../core/call.ts'
-import { anonymous } from '../core/call.ts'
+import type { Answer } from '../core/answer.ts'
+import type { Call, Handler, Layer, Tenant } from '../core/call.ts'
+import { anonymous, callAsync, pipeline } from '../core/call.ts'
 import { silentLogger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
 import { createTenants } from '../layers/tenant-registry.ts'
@@ -44,4 +45,10 @@ export function aCall(overrides: Partial<Call> = {}): Call {
 function aTenant(id: string): Tenant {
   const clock = fakeClock()
   return createTenants({ store: memoryStore(clock), logger: silentLogger }).of(id)
+}
+
+/** Composes layers for a test. The answer is always a promise, as most tests await it. */
+export function asyncPipeline(layers: readonly Layer[], handler: Handler): (call: Call) => Promise<Answer> {
+  const serve = pipeline(layers, handler)
+  return (call) => callAsync(serve, call)
 }

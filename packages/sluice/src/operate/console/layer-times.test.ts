@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { Call, Layer } from '../../core/call.ts'
+import { callAsync } from '../../core/call.ts'
 import { RpcError } from '../../core/error.ts'
 import { aCall } from '../../testing/call.ts'
 import { fakeClock } from '../../testing/clock.ts'
@@ -50,9 +51,8 @@ test('a layer that refuses, or answers without passing on, ended the call', asyn
   times.watch()
   const end = async (layers: { readonly [name: string]: Layer }): Promise<string | undefined> => {
     const call: Call = aCall()
-    await times
-      .compose(layers, () => expect.unreachable())(call)
-      .catch(() => {})
+    const serve = times.compose(layers, () => expect.unreachable())
+    await callAsync(serve, call).catch(() => {})
     return times.pathOf(call.facts)?.endedBy
   }
   expect(await end({ resolve: pass, authorize: refuse, audit: pass })).toBe('authorize')

@@ -4,6 +4,7 @@
  * calls take the measured way, so that watching a busy server does not slow it down.
  */
 
+import type { Answer } from '../../core/answer.ts'
 import type { Call, Facts, Handler, Layer } from '../../core/call.ts'
 import { pipeline } from '../../core/call.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -69,7 +70,7 @@ export function createLayerTimes(clock: Clock): LayerTimes {
   const withProbe = ({ name, layer }: NamedLayer): readonly Layer[] =>
     outside.has(name) ? [layer] : [probe(name), layer]
 
-  async function measure(steps: Step[], name: string, next: Handler, call: Call): ReturnType<Handler> {
+  async function measure(steps: Step[], name: string, next: Handler, call: Call): Promise<Answer> {
     const step: Step = { name, from: monotonicNow(clock) }
     steps.push(step)
     try {

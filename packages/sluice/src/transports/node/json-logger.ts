@@ -3,8 +3,7 @@
  * would cost more than the request.
  */
 
-import type { Logger, LogLine } from '../../core/log.ts'
-import { stringifyMembers } from './flat-json.ts'
+import type { LogFields, Logger, LogLine } from '../../core/log.ts'
 import { createLogWriter, openLog, openStderr } from './log-writer.ts'
 
 const flushAfterMs = 50
@@ -42,8 +41,9 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     if (text === '') writer.flush()
     else writer.write(text)
   }
-  const put = (level: string, line: LogLine): void => {
-    waiting += `{"time":${Date.now()},"level":"${level}"${stringifyMembers(line)}}\n`
+  const put = (level: string, line: LogLine): void => append(`"level":"${level}"${membersOf(line)}`)
+  const append = (members: string): void => {
+    waiting += `{"time":${Date.now()},${members}}\n`
     if (waiting.length > flushAt) flush()
     else timer ??= setTimeout(flush, flushAfterMs).unref()
   }
@@ -54,6 +54,10 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
       return writer.lost
     },
     info: (line) => put('info', line),
+    repeat(line) {
+      const shared = `"level":"info"${membersOf(line)}`
+      return (fields) => append(shared + membersOf(fields))
+    },
     warn: (line) => put('warn', line),
     error(line) {
       put('error', line)
@@ -62,4 +66,10 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     },
     flush,
   }
+}
+
+/** Returns the members without the braces, with a comma before each. */
+function membersOf(fields: LogFields): string {
+  const text = JSON.stringify(fields)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

@@ -11,6 +11,7 @@ import { bugOf, RpcError } from '../../core/error.ts'
 import { frame } from '../../core/frame.ts'
 import { isDroppable, isOneWay, methodOf } from '../../protocol/classify.ts'
 import { connect } from '../../protocol/connect.ts'
+import type { MessageContext } from '../../protocol/dispatch.ts'
 import type { TransportServer } from '../../protocol/server.ts'
 import { subscriptionEnded } from '../../protocol/subscriptions.ts'
 import { rejectText } from '../reject-text.ts'
@@ -146,21 +147,26 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
   }
   /** Serves a message. `size` is how much of `maxInFlight` it takes. */
   function serve(message: unknown, size: 0 | 1): void {
-    let counted = true
-    const done = (answer: string | null): void => {
-      if (counted) running -= size
-      if (counted) closeLine(answer)
-      else if (answer !== null) {
-        // A subscription that was accepted and then ended by this server.
-        out.write(answer)
-        out.write(subscriptionEnded(message))
-      }
-      counted = false
-    }
+    const context = new LineContext(via, send, message, size, done)
     running += size
-    server.handleText(message, { via, send, stayOpen: () => done(null) }).then(done, (thrown: unknown) => {
-      done(server.reject(thrown, via, message))
-    })
+    const answer = server.handleText(message, context)
+    if (answer instanceof Promise)
+      answer.then(
+        (settled) => done(context, settled),
+        (thrown: unknown) => done(context, server.reject(thrown, via, message)),
+      )
+    else done(context, answer)
+  }
+  function done(context: LineContext, answer: string | null): void {
+    if (context.counted) {
+      context.counted = false
+      running -= context.size
+      closeLine(answer)
+    } else if (answer !== null) {
+      // A subscription that was accepted and then ended by this server.
+      out.write(answer)
+      out.write(subscriptionEnded(context.message))
+    }
   }
   function closeLine(answer: string | null): void {
     if (answer !== null) out.write(answer)
@@ -252,6 +258,33 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
   const signals = isProcessStdio ? (['SIGINT', 'SIGTERM'] as const) : []
   for (const signal of signals) process.on(signal, onSignal)
   return { closed, close }
+}
+
+/** The context of one line. A class, because a call would pay for each closure. */
+class LineContext implements MessageContext {
+  readonly via: Via
+  readonly send: (message: object) => void
+  readonly message: unknown
+  readonly size: 0 | 1
+  readonly #done: (context: LineContext, answer: null) => void
+  /** Whether the line still counts among the open ones. */
+  counted = true
+  constructor(
+    via: Via,
+    send: LineContext['send'],
+    message: unknown,
+    size: 0 | 1,
+    done: (context: LineContext, answer: null) => void,
+  ) {
+    this.via = via
+    this.send = send
+    this.message = message
+    this.size = size
+    this.#done = done
+  }
+  stayOpen(): void {
+    this.#done(this, null)
+  }
 }
 
 /** Whether the line is empty. Empty lines keep a pipe alive; they are not messages. */

@@ -34,6 +34,30 @@ export const withOrigin = (server: TransportServer): TransportServer => ({
     origins.run({ server, tool: nameOf(message) }, () => server.handleText(message, context)),
 })
 
+/** Above this number all are forgotten, because a client can name any tool. */
+const maxContexts = 1_000
+
+/**
+ * The same for a transport whose messages arrive without an async context, such as stdio: a context per tool, made once.
+ * Making one per call costs as much as a layer. Over HTTP each request may have a context, which must be kept.
+ */
+export function withOriginPerTool(server: TransportServer): TransportServer {
+  const inherited = AsyncLocalStorage.snapshot()
+  const contexts = new Map<string, typeof inherited>()
+  function contextOf(tool: string): typeof inherited {
+    const found = contexts.get(tool)
+    if (found) return found
+    if (contexts.size >= maxContexts) contexts.clear()
+    const made = inherited(() => origins.run({ server, tool }, () => AsyncLocalStorage.snapshot()))
+    contexts.set(tool, made)
+    return made
+  }
+  return {
+    ...server,
+    handleText: (message, context) => contextOf(nameOf(message))(server.handleText, message, context),
+  }
+}
+
 function nameOf(message: unknown): string {
   if (Array.isArray(message)) return 'a batch'
   const { method, params } = isObject(message) ? message : {}
