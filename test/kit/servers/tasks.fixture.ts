@@ -1,6 +1,6 @@
 /** Servers with tasks on one store, as several processes, and the tools that become tasks. */
 
-import type { Bus, Caller, Clock, Params, Plugin, Server, Store, Tool } from 'sluice'
+import type { Bus, Caller, Clock, Params, Plugin, Server, Store, Tool, Verifier } from 'sluice'
 import { ask, authenticate, defineServer, fail, memoryStore, RpcError, tool } from 'sluice'
 import { createServer } from 'sluice/node'
 import type { TasksOptions } from 'sluice/plugins'
@@ -152,9 +152,11 @@ export interface TasksFixtureOptions {
   /** Further plugins, on the store as this process sees it. */
   readonly use?: (store: Store) => readonly Plugin[]
   readonly tasks?: TasksOptions
+  /** Verifies the tokens. By default a token is the name of its caller. */
+  readonly verifier?: Verifier
 }
 
-/** One process. Callers are known by their token, which is their name. */
+/** One process. */
 export function openTasks({
   clock = fakeClock(1_700_000_000_000),
   store = memoryStore(clock),
@@ -162,13 +164,14 @@ export function openTasks({
   use = () => [],
   bus,
   tasks: options,
+  verifier = { verify: async (token) => callerOf(token) },
 }: TasksFixtureOptions = {}): TasksFixture {
   const mortal = mortalStore(store)
   const server = createServer(defineServer({ name: 'work', version: '1', tools }), {
     ...{ store: mortal.store, bus, clock, secret: 'a secret that all processes share' },
     use: [
       log({ info() {}, warn() {}, error() {} }),
-      authenticate({ verifiers: [{ verify: async (token) => callerOf(token) }] }),
+      authenticate(verifier),
       tasks(options),
       ...use(mortal.store),
     ],
