@@ -5,7 +5,7 @@ import { ask, fail, memoryStore, tool } from 'sluice'
 
 import { nodeClock } from 'sluice/node'
 import type { ParkOptions } from 'sluice/plugins'
-import { elicitation, idempotency, park } from 'sluice/plugins'
+import { elicitation, idempotency, park, tenants } from 'sluice/plugins'
 import type { FakeClock } from 'sluice/testing'
 import { fakeClock, settle } from 'sluice/testing'
 import { expect, test } from 'vitest'
@@ -76,7 +76,15 @@ function openParked(
     }),
   ] satisfies Tool[]
   const open = (): TasksFixture =>
-    openTasks({ ...{ clock, store, bus, tools }, use: () => [park(options), elicitation(), idempotency()] })
+    openTasks({
+      ...{ clock, store, bus, tools },
+      use: () => [
+        tenants({ claim: ({ claims }) => claims['org'] ?? 'main' }),
+        park(options),
+        elicitation(),
+        idempotency(),
+      ],
+    })
   return {
     runs,
     open,
@@ -230,13 +238,23 @@ test('a call under a key that is repeated while it is parked gets the open quest
   expect(runs).toEqual(['trip'])
 })
 
-test('a caller can park a few calls only, and others can still park theirs', async () => {
-  const { open, call } = openParked({ perCaller: 2 })
+test.each([
+  ['caller', { perCaller: 2 }, 'ann.acme', 'bob.acme'],
+  ['tenant', { perTenant: 2 }, 'bob.acme', 'eve.other'],
+  ['process', { perProcess: 2 }, 'eve.other', undefined],
+])('parked calls of one %s are limited, and one that ends makes room', async (scope, caps, refused, accepted) => {
+  const { open, call, answer } = openParked(caps)
   const server = open()
-  await call(server, 'trip')
-  await call(server, 'trip')
-  expect(await call(server, 'trip')).toMatchObject({ data: { reason: 'rateLimited' } })
-  expect(await call(server, 'trip', { ...form, as: 'eve' })).toMatchObject({ resultType: 'input_required' })
+  const as = (name: string): SendOptions => ({ ...form, as: name })
+  const first = await call(server, 'trip', as('ann.acme'))
+  expect(await call(server, 'trip', as('ann.acme'))).toMatchObject({ resultType: 'input_required' })
+  expect(await call(server, 'trip', as(refused))).toMatchObject({
+    ...{ code: 42900, data: { reason: 'rateLimited', retryAfterMs: 5_000 } },
+    message: `Too many parked calls of this ${scope} are open: wait until one ends, then try again`,
+  })
+  if (accepted) expect(await call(server, 'trip', as(accepted))).toMatchObject({ resultType: 'input_required' })
+  await answer(server, 'trip', first, { 'who.1': { action: 'decline' } }, as('ann.acme'))
+  expect(await call(server, 'trip', as(refused))).toMatchObject({ resultType: 'input_required' })
 })
 
 test('a client that leaves while its question is written holds no place', async () => {

@@ -1,7 +1,7 @@
 /** A task from its creation to its end, as one process sees it. */
 
 import { memoryStore } from 'sluice'
-import { metrics } from 'sluice/plugins'
+import { metrics, tenants } from 'sluice/plugins'
 import { fakeClock, settle } from 'sluice/testing'
 import { expect, test } from 'vitest'
 import { extension, openTasks, taskTools } from '../kit/servers/tasks.fixture.ts'
@@ -183,13 +183,22 @@ test('a shutdown waits for tasks within its grace, then fails them with the reas
   expect(clock.pending).toBe(0)
 })
 
-test('a caller has so many tasks at once; another caller has its own', async () => {
-  const { call } = openTasks({ tasks: { perCaller: 2, perTenant: 3 } })
-  for (let i = 0; i < 2; i++) expect(await call('slow')).toMatchObject({ resultType: 'task' })
-  const refused = { code: 42900, data: { reason: 'rateLimited' } }
-  expect(await call('slow')).toMatchObject(refused)
-  expect(await call('slow', {}, { as: 'bob' })).toMatchObject({ resultType: 'task' })
-  expect(await call('slow', {}, { as: 'eve' })).toMatchObject(refused)
+test.each([
+  ['caller', { perCaller: 2 }, 'ann.acme', 'bob.acme'],
+  ['tenant', { perTenant: 2 }, 'bob.acme', 'eve.other'],
+  ['process', { perProcess: 2 }, 'eve.other', undefined],
+])('running tasks of one %s are limited, and one that ends makes room', async (scope, caps, refused, accepted) => {
+  const { call, send } = openTasks({ tasks: caps, use: () => [tenants({ claim: 'org' })] })
+  const first = await call('slow', {}, { as: 'ann.acme' })
+  expect(await call('slow', {}, { as: 'ann.acme' })).toMatchObject({ resultType: 'task' })
+  expect(await call('slow', {}, { as: refused })).toMatchObject({
+    ...{ code: 42900, data: { reason: 'rateLimited', retryAfterMs: 5_000 } },
+    message: `Too many tasks of this ${scope} are open: wait until one ends, then try again`,
+  })
+  if (accepted) expect(await call('slow', {}, { as: accepted })).toMatchObject({ resultType: 'task' })
+  await send('tasks/cancel', { taskId: first['taskId'] }, { as: 'ann.acme' })
+  await settle()
+  expect(await call('slow', {}, { as: refused })).toMatchObject({ resultType: 'task' })
 })
 
 test('a task that cannot be stored is not acknowledged, and nothing runs', async () => {

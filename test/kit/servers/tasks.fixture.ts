@@ -169,12 +169,7 @@ export function openTasks({
   const mortal = mortalStore(store)
   const server = createServer(defineServer({ name: 'work', version: '1', tools }), {
     ...{ store: mortal.store, bus, clock, secret: 'a secret that all processes share' },
-    use: [
-      log({ info() {}, warn() {}, error() {} }),
-      authenticate(verifier),
-      tasks(options),
-      ...use(mortal.store),
-    ],
+    use: [log({ info() {}, warn() {}, error() {} }), authenticate(verifier), tasks(options), ...use(mortal.store)],
   })
   let ids = 0
   async function send(method: string, params: Params = {}, options: SendOptions = {}): Promise<Params> {
@@ -199,8 +194,9 @@ export function openTasks({
   }
 }
 
+/** The tenant is the part after the dot: `ann.acme`. */
 const callerOf = (subject: string): Caller => ({
-  ...{ subject, credential: `token of ${subject}`, scopes: new Set(), claims: {} },
+  ...{ subject, credential: `token of ${subject}`, scopes: new Set(), claims: { org: subject.split('.')[1] } },
   expires: Number.POSITIVE_INFINITY,
 })
 

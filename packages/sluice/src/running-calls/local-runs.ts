@@ -61,6 +61,10 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
   const ids = new Set<string>()
   let size = 0
   let unsubscribe: (() => void) | undefined
+  const tooMany = (scope: string): RpcError =>
+    new RpcError('rateLimited', `Too many ${noun} of this ${scope} are open: wait until one ends, then try again`, {
+      data: { retryAfterMs: 5_000 },
+    })
   const notify = (id: string): void => {
     for (const wake of [...(watchers.get(id) ?? [])]) wake()
   }
@@ -74,10 +78,9 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     },
     reserve(tenant, subject) {
       const [ofTenant, ofCaller] = [JSON.stringify([tenant]), JSON.stringify([tenant, subject])]
-      if (size >= caps.perProcess || count(ofTenant) >= caps.perTenant || count(ofCaller) >= caps.perCaller)
-        throw new RpcError('rateLimited', `Too many ${noun} are open: wait until one ends, then try again`, {
-          data: { retryAfterMs: 5_000 },
-        })
+      if (count(ofCaller) >= caps.perCaller) throw tooMany('caller')
+      if (count(ofTenant) >= caps.perTenant) throw tooMany('tenant')
+      if (size >= caps.perProcess) throw tooMany('process')
       size++
       for (const key of [ofTenant, ofCaller]) add(key, 1)
       return () => {
