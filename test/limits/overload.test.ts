@@ -105,7 +105,11 @@ test("a tenant at fifty times its quota gets its quota; its neighbour's calls al
     const clock = fakeClock()
     const store = memoryStore(clock)
     const take = takeWithFallback({ store, local: store, clock, logger: silentLogger })
-    const layers = [rateLimitLayer({ ...quota }, take), timeoutLayer(clock), concurrencyLayer({ perTenant: 8 })]
+    const layers = [
+      rateLimitLayer({ ...quota }, 'a-server', take),
+      timeoutLayer(clock),
+      concurrencyLayer({ perTenant: 8 }),
+    ]
     return offer(clock, gated(clock, 40, asyncPipeline(layers, work(clock))), perMs, 1_000)
   }
   const alone = await run({ b: 0.09 })
@@ -140,7 +144,7 @@ test('a store that stops answering loosens the limit and delays no call by more 
   }
   const take = takeWithFallback({ store, local: memoryStore(clock), clock, logger: silentLogger })
   const quota = { burst: 10, perSecond: 100 }
-  const serve = asyncPipeline([rateLimitLayer({ ...quota }, take), timeoutLayer(clock)], work(clock))
+  const serve = asyncPipeline([rateLimitLayer({ ...quota }, 'a-server', take), timeoutLayer(clock)], work(clock))
   const before = await offer(clock, serve, { a: 1 }, 1_000)
   away = true
   const during = await offer(clock, serve, { a: 1 }, 3_000)

@@ -79,7 +79,7 @@ function make(rate = { burst: 1000, perSecond: 1000 }) {
   const layers = [
     believe,
     tenantsLayer({ claim: 'tenant', tools: (id) => has[id ?? ''] ?? new Set() }, tenantRegistry),
-    rateLimitLayer(rate, store.take),
+    rateLimitLayer(rate, 'a-server', store.take),
     authorizeLayer((call) => registry.refusal(call)),
     timeoutLayer(clock),
     concurrencyLayer(),

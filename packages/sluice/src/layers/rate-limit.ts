@@ -1,4 +1,4 @@
-/** How often: a token bucket per tenant, caller and target, shared by all processes. */
+/** How often: a token bucket per server, tenant, caller and target, shared by all processes. */
 
 import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
@@ -23,7 +23,11 @@ export interface RateLimitOptions {
  * Before `authorize`, so that guessing names is limited too. What a caller may not know of shares one bucket with what
  * is not there: with a bucket of its own, a hidden tool would answer when names that do not exist no longer do.
  */
-export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: RateLimitOptions, take: TakeToken): Layer {
+export function rateLimitLayer(
+  { burst = 120, perSecond = 20, tools = {} }: RateLimitOptions,
+  server: string,
+  take: TakeToken,
+): Layer {
   const rate: Bucket = { burst, perSecond }
   assertBucket('rateLimit', rate)
   const ofTools: ReadonlyMap<string, Bucket> = new Map(Object.entries(tools))
@@ -34,18 +38,20 @@ export function rateLimitLayer({ burst = 120, perSecond = 20, tools = {} }: Rate
       const { kind, name, policy } = call.target
       const hidden = visibility(call) === 'hidden'
       const bucket = (!hidden && (policy.rate ?? (kind === 'tool' && ofTools.get(name)))) || rate
-      const waitMs = await take(bucketKey(call, hidden), bucket)
+      const waitMs = await take(bucketKey(server, call, hidden), bucket)
       if (waitMs > 0) throw tooManyCalls(hidden ? undefined : name, waitMs)
       return next(call)
     }
 }
 
 /** Anonymous callers are told apart by their address. Otherwise one of them could spend the limit of all. */
-const bucketKey = ({ tenant, caller, via, target }: Call, hidden: boolean): Key => [
+const bucketKey = (server: string, { tenant, caller, via, target }: Call, hidden: boolean): Key => [
   'limit',
   tenant.id,
   ...(caller.credential === anonymous.credential ? ['peer', networkOf(via.peer)] : ['caller', caller.subject]),
-  ...(hidden ? ['unknown'] : target.policy.rate ? rateKey(target.policy.rate) : [target.kind, target.name]),
+  ...(!hidden && target.policy.rate
+    ? rateKey(target.policy.rate)
+    : ['server', server, ...(hidden ? ['unknown'] : [target.kind, target.name])]),
 ]
 
 /** Callers with the same subject may have different rates, and a bucket has one. */
