@@ -322,6 +322,34 @@ describe('rounds', () => {
     expect(await client.callTool('echo')).toMatchObject({ isError: true })
   })
 
+  test.each([
+    ['an invalid pattern', { type: 'object', properties: { name: { type: 'string', pattern: '(' } } }],
+    ['an unknown type', { type: 'object', properties: { name: { type: 'text' } } }],
+    ['a reference to nothing', { type: 'object', properties: { name: { $ref: '#/$defs/name' } } }],
+    ['an unknown draft', { $schema: 'https://example.com/schema', type: 'object' }],
+    ['no schema but a text', 'name'],
+  ])('a form with %s is refused with its reason, and the client is not asked', async (_, requestedSchema) => {
+    const raw = await rawUpstream()
+    const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema } }
+    raw.respond = ({ params }) => (params['inputResponses'] ? textResult('done') : ask({ who: question }))
+    let asked = 0
+    const form = (): Members => {
+      asked++
+      return { action: 'accept', content: { name: 'Ada' } }
+    }
+    const client = await clientOf((await servedAlone(at(raw))).url, { handlers: { form } })
+    const call = { name: 'echo', arguments: {} }
+    const parked = { ...call, _meta: { 'dev.sluice/idempotencyKey': 'a-key-that-is-hard-to-guess' } }
+    for (const params of [call, parked])
+      expect(await client.request('tools/call', params)).toMatchObject({
+        ...{
+          isError: true,
+          content: [{ text: expect.stringMatching(/^raw asks with a form whose schema is invalid: /) }],
+        },
+      })
+    expect(asked).toBe(0)
+  })
+
   test('a call with an idempotency key waits for its answers, and its work is done once', async () => {
     const raw = await rawUpstream()
     raw.respond = ({ params }) =>

@@ -10,7 +10,7 @@ import { jsonSchema } from '../json-schema/index.ts'
 
 type Accept = Question['accept']
 
-/** Accepts a form whose content fits the schema, an opened page, or a refusal. */
+/** Accepts a form whose content fits the schema, an opened page, or a refusal. Throws if the schema is invalid. */
 export function acceptForm(schema: Params | undefined): Accept {
   const fits = schema && checkerOf(schema)
   return (answer) => {
@@ -22,17 +22,12 @@ export function acceptForm(schema: Params | undefined): Accept {
   }
 }
 
-/** A schema that cannot be compiled is not checked here; the upstream checks its own form. */
 function checkerOf(schema: Params): (content: unknown) => boolean {
-  try {
-    const { validate } = jsonSchema(schema)['~standard']
-    return (content) => {
-      const result = validate(content)
-      return !(result instanceof Promise) && result.issues === undefined
-    }
-  } catch {
-    return () => true
-  }
+  const { validate } = jsonSchema(schema)['~standard']
+  const fits = (content: unknown): boolean => validate(content).issues === undefined
+  // A mistake in the schema is thrown at first use. It must be found before a person fills in the form.
+  fits({})
+  return fits
 }
 
 export const acceptSample: Accept = (answer): AcceptedAnswer | undefined =>

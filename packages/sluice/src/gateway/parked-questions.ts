@@ -37,7 +37,7 @@ export const wasApproved = (call: Call): boolean => call.ticketId !== undefined 
 /** The questions of one call. */
 export interface ParkedQuestions {
   readonly handlers: QuestionHandlers
-  /** Why a question was refused: the client did not declare what it needs. */
+  /** Why a question was refused: it is invalid, or the client did not declare what it needs. */
   readonly refusal: () => unknown
 }
 
@@ -55,9 +55,10 @@ export function parkedQuestions(
   const handle =
     (method: string) =>
     async (params: Params, { attribution }: QuestionContext): Promise<Params> => {
-      const question = cleanQuestion(upstream, { method, params })
       if (isDeclined) return declined(upstream, method)
+      let question: Question
       try {
+        question = cleanQuestion(upstream, { method, params })
         assertAskable([question], call)
       } catch (thrown) {
         refusal ??= thrown

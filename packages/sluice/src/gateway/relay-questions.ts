@@ -27,6 +27,8 @@ const maxRepeats = 3
 const maxQuestions = 16
 const maxStateLength = 64 * 1024
 const maxQuestionLength = 256 * 1024
+/** Characters of a reason that may quote the upstream. */
+const maxReasonLength = 300
 
 /** The sealed state of a relayed round. */
 interface RelayState {
@@ -212,9 +214,7 @@ export function cleanQuestion(upstream: string, request: unknown): Question {
       accept: acceptForm(undefined),
     }
   }
-  const requestedSchema = isObject(given['requestedSchema'])
-    ? given['requestedSchema']
-    : { type: 'object', properties: {} }
+  const requestedSchema = given['requestedSchema'] ?? { type: 'object', properties: {} }
   return {
     method,
     params: {
@@ -223,7 +223,19 @@ export function cleanQuestion(upstream: string, request: unknown): Question {
       requestedSchema,
     },
     needs: { elicitation: { form: {} } },
-    accept: acceptForm(requestedSchema),
+    accept: acceptFormOf(upstream, requestedSchema),
+  }
+}
+
+/** Refuses an invalid schema, because no client could draw the form, and no answer could be checked. */
+function acceptFormOf(upstream: string, schema: unknown): Question['accept'] {
+  const invalid = (reason: string): Error =>
+    fail(`${upstream} asks with a form whose schema is invalid: ${reason.slice(0, maxReasonLength)}`)
+  if (!isObject(schema)) throw invalid('it must be an object')
+  try {
+    return acceptForm(schema)
+  } catch (thrown) {
+    throw invalid(thrown instanceof Error ? thrown.message : 'it cannot be read')
   }
 }
 
