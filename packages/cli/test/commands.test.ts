@@ -93,7 +93,7 @@ describe('help and errors', () => {
   })
   test('an unknown server gets a suggestion', async () => {
     const { err, code } = await sluice(aFolder(), ['serve', 'memry', '--stdio'])
-    expect(err).toContain('did you mean memory?')
+    expect(err).toContain('did you mean "memory"?')
     expect(code).toBe(2)
   })
   test('an old Node gets the required version', () => {
@@ -180,7 +180,7 @@ describe('a module', () => {
     expect(listed.out).toMatch(/hello times\?\n +Says it/)
     const called = await sluice(cwd, ['call', command, 'hello', 'times=2'])
     expect(called).toMatchObject({ out: 'hellohello!\n', code: 0 })
-    expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean hello?')
+    expect((await sluice(cwd, ['call', command, 'helo'])).err).toContain('did you mean "hello"?')
   })
   test('answers over stdio with U+2028 and U+2029, which are not line breaks', async () => {
     const cwd = aProject()

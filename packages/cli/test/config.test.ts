@@ -48,8 +48,8 @@ test('the environment overrides the file, flags override both, and each value ha
 })
 
 test.each([
-  ['{"prot":1}', 'prot: unknown setting; did you mean port?'],
-  ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: unknown setting; did you mean approver?'],
+  ['{"prot":1}', 'prot: unknown setting; did you mean "port"?'],
+  ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: unknown setting; did you mean "approver"?'],
   ['{"port":"http"}', 'port: '],
   ['{"store":{"redis":"http://x"}}', 'store'],
   ['{"authenticate":{"jwt":[{"issuer":"a","audience":"b"}]}}', 'Set exactly one of "jwks", "pemFile" and "secretFile"'],
@@ -127,7 +127,7 @@ test('a missing file and an unknown variable are refused', async () => {
     /The configuration file .* does not exist/,
   )
   await expect(loadConfig({ cwd: aFolder(), env: { SLUICE_CONSOLE__PROT: '1' } })).rejects.toThrow(
-    'did you mean port? (SLUICE_CONSOLE__PROT)',
+    'did you mean "port"? (SLUICE_CONSOLE__PROT)',
   )
 })
 

@@ -175,13 +175,13 @@ test('rules test prints the rules in their order, and what applies', async () =>
   const denied = await sluice(cwd, ['rules', 'test', 'files/other', '--as', 'ann'])
   expect(denied.out).toContain('Result: refused. rules[2] refuses it')
   expect(await sluice(cwd, ['rules', 'test', 'ecko', '--as', 'ann'])).toMatchObject({
-    ...{ code: 2, err: expect.stringContaining('did you mean echo?') },
+    ...{ code: 2, err: expect.stringContaining('did you mean "echo"?') },
   })
   expect(await sluice(cwd, ['rules', 'test', 'echo', '--as', 'anne'])).toMatchObject({
-    ...{ code: 2, err: expect.stringContaining('did you mean ann?') },
+    ...{ code: 2, err: expect.stringContaining('did you mean "ann"?') },
   })
   expect(await sluice(cwd, ['rules', 'test', 'file/echo', '--as', 'ann'])).toMatchObject({
-    ...{ code: 2, err: expect.stringContaining('did you mean files?') },
+    ...{ code: 2, err: expect.stringContaining('did you mean "files"?') },
   })
 })
 
@@ -227,7 +227,7 @@ test.each([
     { rules: [{ tools: 'echo', fixed: { mode: 5 } }] },
     'servers.files.rules[0].fixed.mode: the tool does not accept the value',
   ],
-  [{ rules: [{ tool: 'echo', allow: false }] }, 'servers.files.rules[0].tool: unknown setting; did you mean tools?'],
+  [{ rules: [{ tool: 'echo', allow: false }] }, 'servers.files.rules[0].tool: unknown setting; did you mean "tools"?'],
   [
     { rules: [{ tools: 'echo', allow: false, approval: 'always' }] },
     'servers.files.rules[0].approval: "allow: false" refuses the tool',
@@ -254,7 +254,7 @@ test.each([
   [{ rules: [{ tools: 'echo' }] }, 'servers.files.rules[0]: the rule decides nothing'],
   [
     { rules: [], profiles: { reader: { tools: { file: '*' } } } },
-    'profiles.reader.tools.file: there is no server with a command or URL of this name; did you mean files?',
+    'profiles.reader.tools.file: there is no server with a command or URL of this name; did you mean "files"?',
   ],
   [
     { rules: [], profiles: { reader: { tools: { files: 'ecko' } } } },

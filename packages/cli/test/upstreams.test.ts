@@ -97,7 +97,7 @@ test('upstreams lists, restarts and shows what a process wrote', slowTest, async
   const failed = await sluice(cwd, ['upstreams', 'restart', 'broken'])
   expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('sluice upstreams logs broken') })
   const unknown = await sluice(cwd, ['upstreams', 'logs', 'grahp'])
-  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('did you mean graph?') })
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('did you mean "graph"?') })
 })
 
 test('serve runs one of them on stdio', slowTest, async () => {

@@ -2,6 +2,7 @@
 
 export { Prepared } from './core/answer.ts'
 export { pipeline } from './core/call.ts'
+export { didYouMean } from './core/did-you-mean.ts'
 export { resolveInDoubt } from './core/idempotency-record.ts'
 export type { EndedCall, Observer } from './core/observer.ts'
 export type { AuditLog, Contribution, Page, Plugin, Services, Slot, SlotPlugin } from './core/plugin.ts'

@@ -1,8 +1,8 @@
 /** Finds clients and their files. */
 
 import { basename, resolve } from 'node:path'
+import { didYouMean } from 'sluice/extend'
 import { CommandError, exitCodes } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import type { ClientFile } from './file.ts'
 import { projectOf, readClientFile } from './file.ts'
 import type { Machine, McpClient } from './table.ts'
@@ -13,12 +13,9 @@ export function clientNamed(id: string): McpClient {
   const all = [...clients, plainClient]
   const found = all.find((each) => each.id === id)
   if (!found) {
-    const meant = suggest(
-      id,
-      all.map((each) => each.id),
-    )
+    const ids = all.map((each) => each.id)
     throw new CommandError(
-      `Unknown client "${id}"${meant ? `; did you mean ${meant}?` : '.'} Use one of ${all.map((each) => each.id).join(', ')}.`,
+      `Unknown client "${id}"${didYouMean(id, ids) || '.'} Use one of ${ids.join(', ')}.`,
       exitCodes.usage,
     )
   }

@@ -1,10 +1,10 @@
 /** `sluice call --repl`: one connection, many calls. */
 
 import { ClientError, ServerError } from 'sluice/client'
+import { didYouMean } from 'sluice/extend'
 import { readLines } from 'sluice/node'
 import { splitWords } from '../client/open.ts'
 import { CommandError, escapeControls, exitCodes, styled } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import { type CallContext, prompt } from './call-context.ts'
 import { complete, getPrompt, listPrompts, listResources, readResource } from './call-explore.ts'
 import { callTool, listTools } from './call-tools.ts'
@@ -44,10 +44,8 @@ async function perform(context: CallContext, name: string, args: readonly string
   const { terminal } = context
   const [, act] = acts[name] ?? []
   if (!act) {
-    const meant = suggest(name, Object.keys(acts))
-    terminal.err(
-      `Unknown: ${escapeControls(name)}${meant ? `; did you mean ${meant}?` : ''}. help shows what there is.`,
-    )
+    const meant = didYouMean(name, Object.keys(acts))
+    terminal.err(`Unknown: ${escapeControls(name)}${meant}. help shows what there is.`)
     return
   }
   try {

@@ -1,10 +1,10 @@
 /** The tools of a server: listed, and called with what the user wrote. A gated call waits for its approval. */
 
 import type { Client } from 'sluice/client'
+import { didYouMean } from 'sluice/extend'
 import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'
 import { CommandError, escapeControls, exitCodes, plural, styled, type Terminal, toJson, wrapText } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import { readArguments } from './arguments.ts'
 import { allOf, type CallContext, printNotification, prompt, textOf } from './call-context.ts'
 
@@ -19,12 +19,9 @@ export async function callTool(context: CallContext, name: string, pairs: readon
   const tools = await allOf(client.tools({ signal, cached: true }))
   const tool = tools.find((each) => each['name'] === name)
   if (!tool) {
-    const meant = suggest(
-      name,
-      tools.map((each) => String(each['name'])),
-    )
+    const names = tools.map((each) => String(each['name']))
     throw new CommandError(
-      `${target} has no tool "${name}"${meant ? `; did you mean ${meant}?` : ''}. Run sluice call ${target} to list its tools.`,
+      `${target} has no tool "${name}"${didYouMean(name, names)}. Run sluice call ${target} to list its tools.`,
     )
   }
   const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})

@@ -6,6 +6,7 @@
 import type { ApiKey, Store } from 'sluice'
 import { apiKeys, memoryStore, rateLimit } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
+import { didYouMean } from 'sluice/extend'
 import type { CallExplanation, ExplainedCaller, Gateway, HostPolicies, UpstreamTool } from 'sluice/gateway-node'
 import { ownerTenant } from 'sluice/main'
 import { createServer } from 'sluice/node'
@@ -18,7 +19,6 @@ import { omitUndefined } from '../host/omit-undefined.ts'
 import { openStore } from '../host/store.ts'
 import { isUpstream, openUpstreams } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './context.ts'
 
@@ -91,12 +91,10 @@ function splitTool(tool: string, { servers = {} }: Config): readonly [server: st
   const server = tool.slice(0, at)
   const names = Object.entries(servers).flatMap(([name, settings]) => (isUpstream(settings) ? [name] : []))
   if (names.includes(server)) return [server, tool.slice(at + 1)]
-  throw new CommandError(`There is no server "${server}" with a command or URL${hint(server, names)}`, exitCodes.usage)
-}
-
-const hint = (word: string, known: readonly string[]): string => {
-  const meant = suggest(word, known)
-  return meant === undefined ? '' : `; did you mean ${meant}?`
+  throw new CommandError(
+    `There is no server "${server}" with a command or URL${didYouMean(server, names)}`,
+    exitCodes.usage,
+  )
 }
 
 /** Returns the servers that the answer depends on. The names of a profile depend on all of its upstreams. */
@@ -106,7 +104,10 @@ function serversOf(
   profile: string | undefined,
 ): NonNullable<Config['servers']> {
   if (profile !== undefined && !Object.hasOwn(profiles, profile))
-    throw new CommandError(`There is no profile "${profile}"${hint(profile, Object.keys(profiles))}`, exitCodes.usage)
+    throw new CommandError(
+      `There is no profile "${profile}"${didYouMean(profile, Object.keys(profiles))}`,
+      exitCodes.usage,
+    )
   if (only === undefined) return servers
   const names = new Set([only, ...Object.keys(profiles[profile ?? '']?.tools ?? {})])
   return Object.fromEntries(Object.entries(servers).filter(([name]) => names.has(name)))
@@ -135,7 +136,7 @@ function findTool(gateway: Gateway, name: string, caller: ExplainedCaller): Upst
   if (missing && all.length === 0)
     throw new CommandError(`The tools of ${missing.name} are not known: ${missing.lastError ?? 'it was never reached'}`)
   throw new CommandError(
-    `No upstream has a tool "${escapeControls(name)}"${hint(
+    `No upstream has a tool "${escapeControls(name)}"${didYouMean(
       name,
       all.map(({ tool }) => tool),
     )}`,
@@ -156,7 +157,7 @@ async function callerOf(config: Config, store: Store, options: RulesTestOptions)
       throw new CommandError(`The key of ${named} is revoked or has expired: every call is refused`)
     if (options.as !== undefined && tenant === undefined && scope === undefined)
       throw new CommandError(
-        `No API key has the id or subject "${named}"${hint(
+        `No API key has the id or subject "${named}"${didYouMean(
           named,
           keys.flatMap(({ id, subject }) => [id, subject]),
         )}. For a caller with a token, add --tenant or --scope.`,

@@ -1,5 +1,6 @@
 /** `sluice upstreams`: shows and restarts the servers behind the running Sluice, and prints what they wrote to stderr. */
 
+import { didYouMean } from 'sluice/extend'
 import type { UpstreamConnection, UpstreamState } from 'sluice/gateway-node'
 import { loadConfig } from '../config/load.ts'
 import type { RunningProcess } from '../host/control.ts'
@@ -7,7 +8,6 @@ import { findProcesses, restartIn } from '../host/control.ts'
 import { dataFolder } from '../host/store.ts'
 import { problemOf } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, table, toJson } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import type { CommandContext } from './context.ts'
 
 export interface UpstreamsCommandOptions {
@@ -114,9 +114,8 @@ export function having(processes: readonly RunningProcess[], name: string): read
   const found = processes.filter(({ upstreams }) => upstreams.some((each) => each.name === name))
   if (found.length > 0) return found
   const names = processes.flatMap(({ upstreams }) => upstreams.map((each) => each.name))
-  const meant = suggest(name, names)
   throw new CommandError(
-    `Unknown upstream "${name}"${meant ? `; did you mean ${meant}?` : '.'} Running: ${[...new Set(names)].join(', ')}`,
+    `Unknown upstream "${name}"${didYouMean(name, names) || '.'} Running: ${[...new Set(names)].join(', ')}`,
     exitCodes.usage,
   )
 }

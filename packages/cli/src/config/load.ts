@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { didYouMean } from 'sluice/extend'
 import type * as z from 'zod'
 import { CommandError, exitCodes } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import { findConfig, homeConfig, readConfig } from './read.ts'
 import type { Config } from './schema.ts'
 import { configSchema, secretNames } from './schema.ts'
@@ -106,9 +106,9 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
     return issue.keys
       .map((key) => {
         const full = fieldText([...issue.path, key])
-        const meant = suggest(key, namesAt(issue.path, merged))
+        const meant = didYouMean(key, namesAt(issue.path, merged))
         const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
-        return `  ${full}: unknown setting${meant ? `; did you mean ${meant}?` : ''}${originSuffix(from, origins)}`
+        return `  ${full}: unknown setting${meant}${originSuffix(from, origins)}`
       })
       .join('\n')
   })

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Clock, HostContext, Logger, OpenedServer, OpenServer, ServerDefinition } from 'sluice'
+import { didYouMean } from 'sluice/extend'
 import { serverFolder } from 'sluice/main'
 import { type Environment, removeVariables } from 'sluice/node'
 import { secretNames } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
-import { suggest } from '../suggest.ts'
 import { describeModuleError } from './module-error.ts'
 
 /** Loaded on demand, because each has its own libraries. */
@@ -59,9 +59,8 @@ async function loadServer(name: string, module: string | undefined, context: Hos
   if (module !== undefined) return fromModule(await importModule(module), module, context)
   const load = builtInServers[name]
   if (!load) {
-    const meant = suggest(name, builtInNames)
     throw new CommandError(
-      `Unknown server "${name}"${meant ? `; did you mean ${meant}?` : ''}. Use one of ${builtInNames.join(', ')}, or a module such as ./server.ts`,
+      `Unknown server "${name}"${didYouMean(name, builtInNames)}. Use one of ${builtInNames.join(', ')}, or a module such as ./server.ts`,
       exitCodes.usage,
     )
   }

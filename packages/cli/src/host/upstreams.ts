@@ -1,13 +1,13 @@
 /** Servers of others as the configuration describes them: commands and URLs, behind one gateway with one endpoint for all. */
 
 import type { ServerDefinition } from 'sluice'
+import { didYouMean } from 'sluice/extend'
 import type { Gateway, Profile, Upstream, UpstreamAuth, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
 import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { version } from '../package.ts'
-import { suggest } from '../suggest.ts'
 import { omitUndefined } from './omit-undefined.ts'
 import { checkReferences, createHider, refuseWrittenCredentials, resolveReferences } from './references.ts'
 import type { NamedServer } from './run.ts'
@@ -167,10 +167,8 @@ function profilesOf(
       throw refuse(`profiles.${name}: the name is taken by a server; rename the profile`)
     for (const upstream of Object.keys(tools)) {
       if (upstreams.includes(upstream)) continue
-      const meant = suggest(upstream, upstreams)
-      throw refuse(
-        `profiles.${name}.tools.${upstream}: there is no server with a command or URL of this name${meant ? `; did you mean ${meant}?` : ''}`,
-      )
+      const problem = `there is no server with a command or URL of this name${didYouMean(upstream, upstreams)}`
+      throw refuse(`profiles.${name}.tools.${upstream}: ${problem}`)
     }
     const left = Object.fromEntries(Object.entries(tools).filter(([upstream]) => served.has(upstream)))
     return Object.keys(left).length === 0 && callers === undefined

@@ -3,6 +3,7 @@
  * as for a real call, so that the two cannot differ. It opens no connection and counts nothing.
  */
 
+import { didYouMean } from '../core/did-you-mean.ts'
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -19,7 +20,6 @@ import type { Audience, MatchingRule } from './rules.ts'
 import { firstStated, matchingRules, ruleMembers } from './rules.ts'
 import type { RunningUpstream } from './runtime.ts'
 import { sameUris } from './skill-uris.ts'
-import { didYouMean } from './suggest.ts'
 import type { UpstreamRule } from './types.ts'
 
 /** A tool of an upstream, by its own name. */

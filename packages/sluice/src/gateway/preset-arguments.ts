@@ -4,13 +4,13 @@
  * would leave the real argument open.
  */
 
+import { didYouMean } from '../core/did-you-mean.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { PresetArguments } from '../core/target.ts'
 import { jsonSchema } from '../json-schema/index.ts'
 import { invalidArguments } from '../protocol/encode.ts'
 import type { RuleArguments } from './rules.ts'
-import { didYouMean } from './suggest.ts'
 
 /** The decision of the rules about arguments. */
 export interface ArgumentSettings {

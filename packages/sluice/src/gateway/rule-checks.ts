@@ -3,6 +3,7 @@
  * upstream does not have when its definitions are known. A mistyped `allow: false` would otherwise leave a tool open.
  */
 
+import { didYouMean } from '../core/did-you-mean.ts'
 import { isObject } from '../core/json.ts'
 import { nameMatcher } from '../core/name-pattern.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
@@ -10,7 +11,6 @@ import { argumentProblems } from './preset-arguments.ts'
 import type { Profiles } from './profiles.ts'
 import { isForSeveral, renamed, ruleMembers } from './rules.ts'
 import type { RunningUpstream } from './runtime.ts'
-import { didYouMean } from './suggest.ts'
 import type { Upstream, UpstreamRule } from './types.ts'
 
 const selectors = ['tools', 'tenants', 'callers'] as const

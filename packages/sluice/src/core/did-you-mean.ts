@@ -1,6 +1,12 @@
 /** Finds the known word that is closest to a mistyped one. */
 
-export function suggest(word: string, known: readonly string[]): string | undefined {
+/** Returns `; did you mean "…"?`, or an empty text if no known word is close. */
+export const didYouMean = (word: string, known: readonly string[]): string => {
+  const meant = closest(word, known)
+  return meant === undefined ? '' : `; did you mean "${meant}"?`
+}
+
+function closest(word: string, known: readonly string[]): string | undefined {
   const close = known
     .map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase()) }))
     .filter(({ distance }) => distance <= Math.max(1, Math.floor(word.length / 3)))
