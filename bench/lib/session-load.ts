@@ -6,7 +6,7 @@ import { callMessage, echoText, httpHeaders, openingMessages } from './messages.
 
 const revision = '2025-11-25'
 
-export interface SessionLoad {
+interface SessionLoad {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number

@@ -9,26 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { programIn } from '../../test/kit/processes/npm-packages.ts'
 import { logs } from '../lib/child.ts'
 import { scriptOf } from '../lib/contenders.ts'
-import {
-  formatFactor,
-  formatInteger,
-  formatNumber,
-  interleave,
-  median,
-  progress,
-  ratio,
-  type Section,
-} from '../lib/figures.ts'
-import { openSessions, type SessionClients, type SessionLoad } from '../lib/session-load.ts'
+import { formatFactor, formatInteger, formatNumber, ratio, type Section } from '../lib/figures.ts'
+import { describeRounds, driveInRounds } from '../lib/gateway-rounds.ts'
+import { openSessions, type SessionClients } from '../lib/session-load.ts'
 import { gatewayOverStdio } from './gateway-over-stdio.ts'
 
 const names = ['sluice', 'mcp-proxy', 'supergateway'] as const
 type Name = (typeof names)[number]
 
 const sessions = 8
-const warmUpMs = 2_000
-const roundMs = 500
-const rounds = 9
 const startMs = 30_000
 
 const upstream = fileURLToPath(scriptOf('sluice', 'stdio'))
@@ -78,23 +67,13 @@ export async function gatewayPeers(): Promise<Section> {
 }
 
 async function overHttp(): Promise<Section> {
-  const running = new Map<Name, Awaited<ReturnType<typeof start>>>()
-  const drive = (name: Name, durationMs: number): Promise<SessionLoad> =>
-    running.get(name)?.clients.drive(durationMs) ?? Promise.reject(new Error('never started'))
+  const children: ChildProcess[] = []
   try {
-    progress(`gateway-peers: warming up ${names.join(', ')}`)
-    const warm = await interleave(names, 1, async (name) => {
-      running.set(name, await start(name))
-      return drive(name, warmUpMs)
+    const of = await driveInRounds('gateway-peers', names, async (name) => {
+      const { child, clients } = await start(name)
+      children.push(child)
+      return clients
     })
-    const samples = await interleave([...warm.keys()], rounds, (name, round) => {
-      if (name === names[0]) progress(`gateway-peers: round ${round + 1} of ${rounds}`)
-      return drive(name, roundMs)
-    })
-    const of = (name: Name, pick: (load: SessionLoad) => number): number | undefined => {
-      const taken = samples.get(name)
-      return taken && median(taken.map(pick))
-    }
     const rate = (name: Name): number | undefined => of(name, ({ perSecond }) => perSecond)
     const best = Math.max(...names.slice(1).map((name) => rate(name) ?? 0))
     return {
@@ -103,7 +82,7 @@ async function overHttp(): Promise<Section> {
         {
           title: 'gateway: a stdio server over HTTP, tools/call of 2025-11-25',
           notes: [
-            `${sessions} sessions with one call in flight each, median of ${rounds} rounds of ${roundMs / 1_000} s`,
+            `${sessions} sessions with one call in flight each, ${describeRounds}`,
             'sluice and mcp-proxy run one process for all sessions, supergateway runs one for each',
           ],
           columns: ['', 'calls/s', 'sluice is', 'p50 ms', 'p99 ms'],
@@ -126,6 +105,6 @@ async function overHttp(): Promise<Section> {
       ],
     }
   } finally {
-    for (const { child } of running.values()) child.kill('SIGTERM')
+    for (const child of children) child.kill('SIGTERM')
   }
 }

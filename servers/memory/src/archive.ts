@@ -23,7 +23,7 @@ export interface Archive {
   close(): Promise<void>
 }
 
-export interface Workspace {
+export interface Workspace extends WorkspaceGraph {
   readonly tenant: string
   readonly id: string
   /** Adds all memories or none. Returns, in the same order, false for each memory whose id is taken. */
@@ -52,7 +52,10 @@ export interface Workspace {
   unembedded(limit: number): Promise<readonly Piece[]>
   /** Throws `VectorLengthMismatch` if the stored vectors have another length. */
   embed(vectors: readonly PieceVector[]): Promise<void>
+}
 
+/** The entities of a workspace and their relations. */
+export interface WorkspaceGraph {
   /**
    * Stores a relation and creates its entities. Returns false if this relation already existed; then its confidence is
    * updated.

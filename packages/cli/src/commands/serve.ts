@@ -3,48 +3,31 @@
 import type { OpenedServer } from 'sluice'
 import { isLoopback } from 'sluice/node'
 import type { LoadedConfig } from '../config/load.ts'
-import { isInGroup, loadConfig } from '../config/load.ts'
+import { isInGroup } from '../config/load.ts'
 import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
-import { tightenPermissions } from '../host/permissions.ts'
 import { watchModule } from '../host/reload.ts'
 import { clock, isGated } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
-import { dataFolder } from '../host/store.ts'
 import { isUpstream, openUpstreams } from '../host/upstreams.ts'
-import { CommandError, escapeControls, exitCodes, numberOf, styled, wrapText } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, styled, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import type { ServingFlags } from './load-for-serving.ts'
+import { loadForServing } from './load-for-serving.ts'
 import { choosesStdio, serveOne } from './serve-one.ts'
 
-export interface ServeOptions {
-  readonly config?: string
-  readonly data?: string
-  readonly port?: string
-  readonly consolePort?: string
+export interface ServeOptions extends ServingFlags {
   readonly stdio?: boolean
   readonly http?: boolean
-  readonly ws?: boolean
   readonly watch?: boolean
 }
 
 export async function serve(context: CommandContext, target: string, options: ServeOptions): Promise<number> {
-  const { terminal, env, cwd } = context
+  const { terminal, env } = context
   const isStdio = choosesStdio(options)
-  const loaded = await loadConfig({
-    file: options.config,
-    cwd,
-    env,
-    flags: {
-      port: numberOf('--port', options.port),
-      'console.port': numberOf('--console-port', options.consolePort),
-      data: options.data,
-      websocket: options.ws,
-    },
-  })
-  const { config, file } = loaded
+  const loaded = await loadForServing(context, options)
+  const { config, file, folder } = loaded
   const settings = config.servers?.[target]
-  const folder = dataFolder(config.data)
-  for (const each of tightenPermissions(folder)) terminal.err(each)
   const logger = loggerOf(config)
   if (settings && isUpstream(settings)) {
     if (options.watch) throw new CommandError(watchNeedsModule, exitCodes.usage)

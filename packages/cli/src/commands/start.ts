@@ -1,7 +1,6 @@
 /** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
 import type { Gateway } from 'sluice/gateway-node'
-import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { clientConfigs, keyPlaceholder, writeClientConfigs } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
@@ -9,31 +8,17 @@ import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
 import { demoNames, identitiesIn, owner } from '../host/identities.ts'
 import { loggerOf } from '../host/logger.ts'
-import { tightenPermissions } from '../host/permissions.ts'
 import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
-import { dataFolder } from '../host/store.ts'
 import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
-import {
-  escapeControls,
-  exitCodes,
-  numberOf,
-  shortPath,
-  styled,
-  type Terminal,
-  table,
-  toJson,
-  wrapText,
-} from '../output.ts'
+import { escapeControls, exitCodes, shortPath, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import type { ServingFlags } from './load-for-serving.ts'
+import { loadForServing } from './load-for-serving.ts'
 import { drainOnSignal } from './wait-for-signal.ts'
 
-export interface StartOptions {
-  readonly config?: string
-  readonly port?: string
-  readonly consolePort?: string
-  readonly data?: string
+export interface StartOptions extends ServingFlags {
   readonly demo?: boolean
   readonly json?: boolean
 }
@@ -43,18 +28,7 @@ const maxGrantMs = 3_600_000
 
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
   const { terminal, env, cwd } = context
-  const { config, file } = await loadConfig({
-    file: options.config,
-    cwd,
-    env,
-    flags: {
-      port: numberOf('--port', options.port),
-      'console.port': numberOf('--console-port', options.consolePort),
-      data: options.data,
-    },
-  })
-  const folder = dataFolder(config.data)
-  for (const each of tightenPermissions(folder)) terminal.err(each)
+  const { config, file, folder } = await loadForServing(context, options)
   // People want to see the table, so the log goes to a file in the data folder by default.
   const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
   const logger = loggerOf(quiet)

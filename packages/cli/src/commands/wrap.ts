@@ -3,22 +3,17 @@
 import type { Gateway } from 'sluice/gateway-node'
 import { ownerTenant } from 'sluice/main'
 import { isUrl } from '../client/open.ts'
-import { loadConfig } from '../config/load.ts'
 import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
-import { tightenPermissions } from '../host/permissions.ts'
-import { dataFolder } from '../host/store.ts'
 import { openUpstreams, problemOf } from '../host/upstreams.ts'
-import { CommandError, escapeControls, exitCodes, numberOf } from '../output.ts'
+import { CommandError, escapeControls, exitCodes } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import type { ServingFlags } from './load-for-serving.ts'
+import { loadForServing } from './load-for-serving.ts'
 import { choosesStdio, serveOne } from './serve-one.ts'
 import { nameFor } from './wrap-name.ts'
 
-export interface WrapOptions {
-  readonly config?: string
-  readonly data?: string
-  readonly port?: string
-  readonly consolePort?: string
+export interface WrapOptions extends ServingFlags {
   readonly stdio?: boolean
   readonly http?: boolean
   readonly name?: string
@@ -34,28 +29,13 @@ export interface WrapOptions {
 const startMs = 60_000
 
 export async function wrap(context: CommandContext, target: readonly string[], options: WrapOptions): Promise<number> {
-  const { terminal, env, cwd } = context
+  const { env } = context
   const isStdio = choosesStdio(options)
-  const {
-    config: loaded,
-    origins,
-    file,
-  } = await loadConfig({
-    file: options.config,
-    cwd,
-    env,
-    flags: {
-      port: numberOf('--port', options.port),
-      'console.port': numberOf('--console-port', options.consolePort),
-      data: options.data,
-    },
-  })
+  const { config: loaded, origins, file, folder } = await loadForServing(context, options)
   const name = options.name ?? nameFor(target)
   // On stdio the client shows stderr to its user as the server's messages, so the log of requests is not among them.
-  const folder = dataFolder(loaded.data)
   const log = { ...loaded.log, file: loaded.log.file ?? `${folder}/sluice.log` }
   const config: Config = { ...withRules(loaded, name, options), log }
-  for (const each of tightenPermissions(folder)) terminal.err(each)
   const logger = loggerOf(config)
   const settings = settingsOf(target, options, config)
   const upstreams = await openUpstreams({ [name]: settings }, config, { env, startMs })

@@ -2,19 +2,13 @@
 
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
-import type { ProcessLease } from '../core/process-lease.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Stop } from '../core/stop.ts'
 import type { Store } from '../core/store.ts'
-import type { Endings } from '../running-calls/endings.ts'
-import type { LocalRuns } from '../running-calls/local-runs.ts'
-import type { RunningCallStore } from '../running-calls/running-call-store.ts'
+import type { RunningCallDeps } from '../running-calls/running-calls.ts'
 import type { ParkedCall } from './parked-call.ts'
 
-export interface ParkDeps {
-  readonly calls: RunningCallStore
-  readonly runs: LocalRuns
-  readonly lease: ProcessLease
+export interface ParkDeps extends RunningCallDeps {
   readonly seal: Seal
   readonly serverStore: Store
   readonly clock: Clock
@@ -26,7 +20,6 @@ export interface ParkDeps {
   readonly totalMs: number
   /** The parked calls of this process, by id. */
   readonly local: Map<string, ParkedCall>
-  readonly endings: Endings
   /** The calls that a shutdown waits for, and stops. */
   readonly running: Set<Stop>
 }

@@ -1,12 +1,9 @@
 /** The plugin `park`: lets work ask while it runs, in every revision and through any process. */
 
 import type { SlotPlugin } from '../core/plugin.ts'
-import { createProcessLease } from '../core/process-lease.ts'
 import { createSeal } from '../core/seal.ts'
 import { parkLayer } from '../park/park-layer.ts'
-import { createEndings } from '../running-calls/endings.ts'
-import { createLocalRuns } from '../running-calls/local-runs.ts'
-import { createRunningCallStore } from '../running-calls/running-call-store.ts'
+import { assertAtLeastOne, createRunningCalls } from '../running-calls/running-calls.ts'
 
 /** How long questions stay open, and how many calls may wait for answers. */
 export interface ParkOptions {
@@ -28,34 +25,24 @@ export interface ParkOptions {
  */
 export const park = (options: ParkOptions = {}): SlotPlugin<'park'> => ({
   slot: 'park',
-  create({ name, store, serverStore, bus, clock, logger, newErrorId, secrets, gauges, quotas }) {
+  create(services) {
+    const { name, serverStore, clock, logger, newErrorId, secrets, gauges } = services
     const { parkMs = 600_000, totalMs = 3_600_000, perCaller = 4, perTenant = 50, perProcess = 1_000 } = options
-    for (const [option, value] of Object.entries({ parkMs, totalMs, perCaller, perTenant, perProcess }))
-      if (!Number.isInteger(value) || value < 1)
-        throw new TypeError(`park: "${option}" must be an integer of at least 1`)
-    const runs = createLocalRuns({
-      ...{ name, noun: 'parked calls', bus, clock, caps: { perCaller, perTenant, perProcess } },
-      inProcess: store.inProcess === true,
-    })
-    const lease = createProcessLease(serverStore, clock)
-    const endings = createEndings(clock)
+    const caps = { perCaller, perTenant, perProcess }
+    assertAtLeastOne('park', { parkMs, totalMs, ...caps })
+    const { close, ...parked } = createRunningCalls(services, { noun: 'parked calls', area: 'parked', caps })
     gauges.push({
       ...{ name: 'sluice_parked', help: 'Calls of this process that wait for an answer.', type: 'gauge' },
-      read: () => runs.size,
+      read: () => parked.runs.size,
     })
-    quotas.push(runs.quota)
     return {
       createLayer: ({ running }) =>
         parkLayer({
-          ...{ calls: createRunningCallStore(serverStore, clock, 'parked'), runs, lease, serverStore, clock, logger },
-          ...{ newErrorId, parkMs, totalMs, running, endings, local: new Map() },
+          ...parked,
+          ...{ serverStore, clock, logger, newErrorId, parkMs, totalMs, running, local: new Map() },
           seal: createSeal(secrets, `parked ${name}`, clock),
         }),
-      async close() {
-        await endings.close()
-        runs.close()
-        await lease.close()
-      },
+      close,
     }
   },
 })

@@ -1,12 +1,10 @@
 /** The plugin `tasks`: calls that outlive their request, on 2026-07-28. */
 
 import type { SlotPlugin } from '../core/plugin.ts'
-import { createProcessLease } from '../core/process-lease.ts'
 import { isEdgeRuntime } from '../core/secrets.ts'
 import type { Target } from '../core/target.ts'
-import { createEndings } from '../running-calls/endings.ts'
-import { createLocalRuns, pollMs } from '../running-calls/local-runs.ts'
-import { createRunningCallStore } from '../running-calls/running-call-store.ts'
+import { pollMs } from '../running-calls/local-runs.ts'
+import { assertAtLeastOne, createRunningCalls } from '../running-calls/running-calls.ts'
 import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
 import { extendRegistry } from '../tasks/extend-registry.ts'
 import { taskSubscription } from '../tasks/listen.ts'
@@ -38,34 +36,20 @@ export interface TasksOptions {
  */
 export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
   slot: 'tasks',
-  create({ name, store, serverStore, bus, clock, logger, newErrorId, gauges, quotas }) {
+  create(services) {
+    const { clock, logger, newErrorId, gauges } = services
     if (isEdgeRuntime() && !options.waitUntil) return {}
     const { ttlMs = 3_600_000, pollIntervalMs = 1_000, perCaller = 20, perTenant = 100, perProcess = 1_000 } = options
-    for (const [option, value] of Object.entries({ ttlMs, pollIntervalMs, perCaller, perTenant, perProcess }))
-      if (!Number.isInteger(value) || value < 1)
-        throw new TypeError(`tasks: "${option}" must be an integer of at least 1`)
-    const runs = createLocalRuns({
-      ...{ name, noun: 'tasks', bus, clock, caps: { perCaller, perTenant, perProcess } },
-      inProcess: store.inProcess === true,
-    })
-    const lease = createProcessLease(serverStore, clock)
-    const endings = createEndings(clock)
+    const caps = { perCaller, perTenant, perProcess }
+    assertAtLeastOne('tasks', { ttlMs, pollIntervalMs, ...caps })
+    const { close, ...running } = createRunningCalls(services, { noun: 'tasks', area: 'task', caps })
+    const { runs } = running
     const deps: TaskDeps = {
-      ...{
-        calls: createRunningCallStore(serverStore, clock, 'task'),
-        runs,
-        lease,
-        clock,
-        logger,
-        newErrorId,
-        ttlMs,
-        endings,
-      },
+      ...{ ...running, clock, logger, newErrorId, ttlMs },
       intervals: { runningMs: pollIntervalMs, waitingMs: pollMs },
       waitUntil: options.waitUntil,
     }
     gauges.push({ name: 'sluice_tasks', help: 'Tasks that run in this process.', type: 'gauge', read: () => runs.size })
-    quotas.push(runs.quota)
     let installed: InstalledTasks | undefined
     const inServer = (): InstalledTasks => {
       if (!installed) throw new Error('The tasks layer is not installed')
@@ -78,11 +62,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
       accepts({ tools = [] }) {
         for (const tool of tools) assertTaskMode(tool)
       },
-      async close() {
-        await endings.close()
-        runs.close()
-        await lease.close()
-      },
+      close,
     }
   },
 })

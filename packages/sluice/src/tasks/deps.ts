@@ -4,16 +4,10 @@ import type { Handler } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
 import type { TaskHost } from '../core/plugin.ts'
-import type { ProcessLease } from '../core/process-lease.ts'
-import type { Endings } from '../running-calls/endings.ts'
-import type { LocalRuns } from '../running-calls/local-runs.ts'
-import type { RunningCallStore } from '../running-calls/running-call-store.ts'
+import type { RunningCallDeps } from '../running-calls/running-calls.ts'
 import type { PollIntervals } from './wire.ts'
 
-export interface TaskDeps {
-  readonly calls: RunningCallStore
-  readonly runs: LocalRuns
-  readonly lease: ProcessLease
+export interface TaskDeps extends RunningCallDeps {
   readonly clock: Clock
   readonly logger: Logger
   newErrorId(): string
@@ -21,7 +15,6 @@ export interface TaskDeps {
   readonly intervals: PollIntervals
   /** Keeps the runtime alive until the work has ended; `undefined` if it stays alive by itself. */
   readonly waitUntil: ((work: Promise<unknown>) => void) | undefined
-  readonly endings: Endings
 }
 
 /** The server that the tasks layer was installed in, and the layers inside it. */

@@ -1,26 +1,13 @@
 /** The graph of one workspace in PostgreSQL. */
 
-import type { Entity, NewEntity, NewRelation, Relation, Workspace } from '../archive.ts'
+import type { Entity, NewEntity, NewRelation, Relation, WorkspaceGraph } from '../archive.ts'
 import { foldName } from '../archive.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
 import { mapErrors } from './sql.ts'
 
-type Graph = Pick<
-  Workspace,
-  | 'relate'
-  | 'addGraph'
-  | 'entity'
-  | 'relationsOf'
-  | 'entities'
-  | 'relations'
-  | 'entitiesBy'
-  | 'graphCounts'
-  | 'deleteUnrelated'
->
-
 const schema = 'sluice_memory'
 
-export function openGraph(postgres: Postgres, n: number): Graph {
+export function openGraph(postgres: Postgres, n: number): WorkspaceGraph {
   const rows = (text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
     mapErrors(postgres.query(text, [n, ...values]))
   async function put(sql: Sql, { name, type }: NewEntity): Promise<Row | undefined> {
@@ -46,7 +33,7 @@ export function openGraph(postgres: Postgres, n: number): Graph {
     )
     return row?.['created'] === true
   }
-  const addGraph: Graph['addGraph'] = ({ entities, relations }) =>
+  const addGraph: WorkspaceGraph['addGraph'] = ({ entities, relations }) =>
     mapErrors(
       postgres.transaction(async (sql) => {
         // The order is fixed: otherwise two calls that store the same entities in another order would deadlock.

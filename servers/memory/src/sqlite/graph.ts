@@ -3,24 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Writer } from 'sluice/sqlite'
-import type { NewEntity, NewRelation, Workspace } from '../archive.ts'
+import type { NewEntity, NewRelation, WorkspaceGraph } from '../archive.ts'
 import { foldName } from '../archive.ts'
 import { toBlob, toEntity, toRelation } from './rows.ts'
 
-type Graph = Pick<
-  Workspace,
-  | 'relate'
-  | 'addGraph'
-  | 'entity'
-  | 'relationsOf'
-  | 'entities'
-  | 'relations'
-  | 'entitiesBy'
-  | 'graphCounts'
-  | 'deleteUnrelated'
->
-
-export function openGraph(database: DatabaseSync, write: Writer['write'], workspace: number): Graph {
+export function openGraph(database: DatabaseSync, write: Writer['write'], workspace: number): WorkspaceGraph {
   const sql = {
     addEntity: database.prepare(
       `INSERT INTO entities (workspace, id, folded, name, type) VALUES (${workspace}, ?, ?, ?, coalesce(?, 'thing'))
