@@ -6,6 +6,7 @@ import type { Operator, Ticket } from '../../../sluice/src/operate/console/api.t
 import { callApi, problemOf } from '../client.ts'
 import { serverNow, useNow, useQuery } from '../hooks.ts'
 import { Problem, Select, Visible } from '../ui.tsx'
+import { NoteField } from './note-field.tsx'
 
 /** A ticket that opened under a moving finger must not be approved by it. */
 const guardMs = 700
@@ -73,16 +74,7 @@ export function DecisionForm(props: {
             ? stillToRead(unseen)
             : whyDisabled(ticket)}
       </p>
-      <label class="note">
-        <span class="unseen">Note</span>
-        <input
-          value={note}
-          maxLength={1000}
-          placeholder="A note for the record"
-          disabled={!mayDecide}
-          onInput={(event) => setNote(event.currentTarget.value)}
-        />
-      </label>
+      <NoteField note={note} disabled={!mayDecide} onNote={setNote} />
       <button
         ref={denyButton}
         type="button"

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Ticket, TicketSummary } from '../../../sluice/src/operate/console/api.ts'
 import { callApi, problemOf } from '../client.ts'
 import { Problem, Visible } from '../ui.tsx'
+import { NoteField } from './note-field.tsx'
 
 export type Deniable = Pick<Ticket | TicketSummary, 'id' | 'digest' | 'tool' | 'caller' | 'key'>
 
@@ -56,15 +57,7 @@ export function DenyDialog(props: {
         <Visible text={callers.slice(0, 5).join(', ')} />
         {callers.length > 5 && ` and ${callers.length - 5} more`}.
       </p>
-      <label class="note">
-        <span class="unseen">Note</span>
-        <input
-          value={note}
-          maxLength={1000}
-          placeholder="A note for the record"
-          onInput={(event) => setNote(event.currentTarget.value)}
-        />
-      </label>
+      <NoteField note={note} onNote={setNote} />
       <Problem text={problem} />
       {props.mayRevoke && keys.length > 0 && (
         <p class="dim">
