@@ -1,0 +1,146 @@
+import { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { FakeClock } from '../../testing/clock.ts'
+import { fakeClock } from '../../testing/clock.ts'
+import type { HttpReply } from '../http/message.ts'
+import type { DirectConnections } from './direct-connections.ts'
+import { createDirectConnections } from './direct-connections.ts'
+import { createUnsentTracker } from './unsent-tracker.ts'
+
+/** A socket whose idle timer follows the test's clock. As in Node, each read and write starts it again. */
+class TimedSocket extends Socket {
+  readonly #clock: FakeClock
+  readonly written: string[] = []
+  #idleMs = 0
+  #received = 0
+  #cancelTimer = (): void => {}
+  constructor(clock: FakeClock) {
+    super()
+    this.#clock = clock
+    Object.defineProperty(this, 'bytesRead', { get: () => this.#received })
+  }
+  override setTimeout(ms: number): this {
+    this.#idleMs = ms
+    this.#restartTimer()
+    return this
+  }
+  override write(text: string): boolean {
+    this.written.push(text)
+    this.#restartTimer()
+    return true
+  }
+  override destroy(): this {
+    this.#cancelTimer()
+    return super.destroy()
+  }
+  /** Bytes arrive, and are not read yet. */
+  arrive(text: string): void {
+    this.#received += text.length
+  }
+  receive(text: string): void {
+    this.arrive(text)
+    this.#restartTimer()
+    this.emit('data', Buffer.from(text))
+  }
+  #restartTimer(): void {
+    this.#cancelTimer()
+    if (this.#idleMs > 0) this.#cancelTimer = this.#clock.after(this.#idleMs, () => this.emit('timeout'))
+  }
+}
+
+const request = 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}'
+
+interface Opened {
+  readonly clock: FakeClock
+  readonly socket: TimedSocket
+  readonly connections: DirectConnections
+  /** The replies to the requests so far, which the test sends. */
+  readonly replies: readonly HttpReply[]
+  readonly handedOver: readonly Socket[]
+}
+
+/** Opens a connection whose client is told that it may be idle for 5 s. */
+function openConnection(): Opened {
+  const clock = fakeClock()
+  const replies: HttpReply[] = []
+  const handedOver: Socket[] = []
+  const connections = createDirectConnections({
+    routes: new Map([
+      [
+        '/mcp',
+        async (_request, reply) => {
+          replies.push(reply)
+        },
+      ],
+    ]),
+    unsent: createUnsentTracker({ clock }),
+    idleMs: 5_000,
+    handOver: (socket) => handedOver.push(socket),
+    isEnding: () => false,
+  })
+  const socket = new TimedSocket(clock)
+  connections.accept(socket)
+  return { clock, socket, connections, replies, handedOver }
+}
+
+/** Moves the clock, then lets the connection act on its timeout. */
+async function pass({ clock }: Opened, ms: number): Promise<void> {
+  await clock.advance(ms)
+  await setImmediate()
+}
+
+test('an idle connection is closed a second later than its client was told', async () => {
+  const opened = openConnection()
+  const { socket, replies } = opened
+  socket.receive(request)
+  replies[0]?.send(200, {}, 'done')
+  expect(socket.written[0]).toContain('keep-alive: timeout=5\r\n')
+  await pass(opened, 5_999)
+  expect(socket.destroyed).toBe(false)
+  await pass(opened, 1)
+  expect(socket.destroyed).toBe(true)
+  expect(opened.clock.pending).toBe(0)
+})
+
+test('a connection that never sends a request is closed after the same time', async () => {
+  const opened = openConnection()
+  await pass(opened, 5_999)
+  expect(opened.socket.destroyed).toBe(false)
+  await pass(opened, 1)
+  expect(opened.socket.destroyed).toBe(true)
+})
+
+test('a call that takes longer than the idle time keeps its connection, and the time begins with its answer', async () => {
+  const opened = openConnection()
+  const { socket, replies } = opened
+  socket.receive(request)
+  await pass(opened, 60_000)
+  expect(socket.destroyed).toBe(false)
+  replies[0]?.send(200, {}, 'done')
+  await pass(opened, 5_999)
+  expect(socket.destroyed).toBe(false)
+  await pass(opened, 1)
+  expect(socket.destroyed).toBe(true)
+})
+
+test('a request that arrived during a long turn is served, although the idle time is over', async () => {
+  const opened = openConnection()
+  const { clock, socket, replies } = opened
+  clock.jump(60_000)
+  socket.arrive(request)
+  await setImmediate()
+  expect(socket.destroyed).toBe(false)
+  socket.receive(request)
+  expect(replies).toHaveLength(1)
+})
+
+test('a connection that was passed on has no idle time here', async () => {
+  const opened = openConnection()
+  const { socket, handedOver } = opened
+  socket.receive('GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  expect(handedOver).toEqual([socket])
+  expect(opened.clock.pending).toBe(0)
+  await pass(opened, 60_000)
+  expect(socket.destroyed).toBe(false)
+})
