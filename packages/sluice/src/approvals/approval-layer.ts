@@ -1,19 +1,16 @@
 /**
  * The approval layer. A gated call runs only with a ticket that a person approved for exactly this caller, tool,
- * definition, arguments and answers. The stored call is the one that runs. The idempotency layer, further in, claims the
- * ticket.
+ * definition, arguments and answers. `propose-ticket.ts` makes the ticket, and `run-ticket.ts` runs the stored call. The
+ * idempotency layer, further in, claims the ticket.
  */
 
 import type { Answer } from '../core/answer.ts'
-import type { AskedInCall, Call, Layer } from '../core/call.ts'
+import type { Call, Layer } from '../core/call.ts'
 import { anonymous } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
 import { replay, resolveInDoubt } from '../core/idempotency-record.ts'
-import type { Params } from '../core/json.ts'
-import type { Logger } from '../core/log.ts'
 import type { Seal } from '../core/seal.ts'
-import type { Store } from '../core/store.ts'
 import type { Ready, Target } from '../core/target.ts'
 import { splitArguments } from './arguments.ts'
 import { callingClient, canAskClient, decisionIn } from './ask-client.ts'
@@ -22,28 +19,26 @@ import { bindingOf } from './binding.ts'
 import { claimOf } from './claim.ts'
 import { invalidTicket } from './decide.ts'
 import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
-import type { ApprovalEngine } from './engine.ts'
 import type { Grant } from './grants.ts'
 import { isLocal, isPipe } from './local-caller.ts'
+import { proposeTicket } from './propose-ticket.ts'
 import { approvalDenied, approvalRequired, declinedToOpen, replyIn, ticketInState } from './replies.ts'
 import type { RuleVerdict } from './rules.ts'
+import type { TicketRunnerDeps } from './run-ticket.ts'
+import { createTicketRunner } from './run-ticket.ts'
 import type { Proposal } from './ticket.ts'
 import type { VersionedState } from './ticket-store.ts'
+import { maxTries } from './ticket-store.ts'
 import { waitForDecision } from './wait-for-decision.ts'
 
-export interface ApprovalLayerDeps {
-  readonly engine: ApprovalEngine
+export interface ApprovalLayerDeps extends TicketRunnerDeps {
   /** The server's name and its current version. */
   readonly name: string
   readonly version: () => string
-  /** The part of the store where the idempotency layer keeps its claims. */
-  readonly serverStore: Store
   readonly clock: Clock
-  readonly logger: Logger
   readonly seal: Seal
   /** Rejects if the store is not safe for tickets. */
   readonly ready: () => Promise<void>
-  readonly record: (tenant: string, kind: string, fields: Params) => void
   readonly waitMs: number
   /** Whether clients before 2026-07-28 can be asked. */
   readonly asksLegacy: () => boolean
@@ -61,11 +56,6 @@ type TicketOutcome = { readonly answer: Answer } | 'new' | 'again'
 /** The result of the check: an answer, or work that a grant allows. */
 type ApprovalOutcome = { readonly answer: Answer } | { readonly granted: Ready | undefined }
 
-/** A ticket that changes this often during one call means that the store is broken. */
-const maxTries = 20
-/** Questions that one ticket can hold. */
-const maxQuestions = 50
-
 export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
   verdict.approval === 'tool' ? policy.approval : verdict.approval
 
@@ -74,6 +64,8 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
   const { ticketStore, time, policy, grants } = engine
 
   return (next) => {
+    const tickets = createTicketRunner(deps, next)
+
     // Most calls need no approval, so they pass without an extra promise.
     return (call) => {
       if (call.target.kind !== 'tool') return next(call)
@@ -126,7 +118,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         if (outcome !== 'new') return outcome
         if (grant) return runGranted(call, draft, grant)
         if (named !== undefined) throw invalidTicket()
-        const proposal = await propose(draft, id, call.task?.id)
+        const proposal = await proposeTicket(deps, draft, { replaces: id, task: call.task?.id })
         if (!proposal) continue
         call.facts['ticket'] = proposal.id
         return { answer: await replyApprovalRequired(call, proposal, current) }
@@ -213,7 +205,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         if (!(await engine.voidTicket(proposal, live))) return 'again'
         throw approvalVoid(proposal.tool, proposal.effect, current.draft.effect)
       }
-      return status === 'pending' ? pending(call, proposal, current) : { answer: await run(call, proposal) }
+      return status === 'pending' ? pending(call, proposal, current) : { answer: await tickets.run(call, proposal) }
     }
 
     async function pending(call: Call, proposal: Proposal, current: CurrentDraft): Promise<TicketOutcome> {
@@ -230,7 +222,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
     ): Promise<TicketOutcome | undefined> {
       const claim = await claimOf(serverStore, proposal)
       if (claim.state === 'started') {
-        if (!claim.inDoubt) return { answer: await run(call, proposal) }
+        if (!claim.inDoubt) return { answer: await tickets.run(call, proposal) }
         if (live.state.status !== 'approved') return { answer: replay(call, claim.settled) }
         // The claiming process died before it spent the ticket. Spending comes right before the work, so nothing ran.
         const { id, tenant, caller } = proposal
@@ -239,7 +231,7 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         return 'again'
       }
       if (claim.state === 'done') {
-        await recordCompletion(proposal)
+        await tickets.recordCompletion(proposal)
         return named ? { answer: replay(call, claim.settled) } : 'new'
       }
       const { state } = live
@@ -250,86 +242,6 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         return 'again'
       }
       return 'new'
-    }
-
-    /** Runs the stored arguments and answers, which are the approved ones, after it validates them again. */
-    async function run(call: Call, proposal: Proposal): Promise<Answer> {
-      const args: unknown = JSON.parse(proposal.arguments)
-      const answers = JSON.parse(proposal.answers) as Params
-      const prepared = await call.target.prepare(args)
-      if ('issues' in prepared) throw invalidTicket()
-      try {
-        return await next({
-          ...call,
-          args,
-          answers,
-          ready: spendBeforeRun(prepared, proposal),
-          ticketId: proposal.id,
-        })
-      } finally {
-        await recordCompletion(proposal, await time.now().catch(() => undefined)).catch((thrown: unknown) =>
-          logger.warn({ event: 'ticketNotFinished', ticket: proposal.id, ...bugOf(thrown) }),
-        )
-      }
-    }
-
-    /**
-     * Spends the ticket after the idempotency layer has claimed it, right before the work. Both are needed, because the
-     * claim alone can expire and the state alone does not say which process runs.
-     */
-    function spendBeforeRun(ready: Ready, proposal: Proposal): Ready {
-      const { id, tenant, digest } = proposal
-      const checked = withEffectCheck(ready, proposal.effect)
-      return {
-        ...checked,
-        async run(call, answers) {
-          const { at, epoch } = await time.advance()
-          const live = await ticketStore.readState(id)
-          const status = live?.state.status
-          if (live && status === 'denied') throw approvalDenied(proposal, live.state.decisions)
-          if (!live || status !== 'approved' || live.state.until <= at || proposal.epoch !== epoch)
-            throw invalidTicket()
-          const spent = { ...live.state, status: 'running', startedAt: at } as const
-          if (!(await ticketStore.transition(id, live, spent))) throw invalidTicket()
-          record(tenant, 'spent', { ticket: id, digest })
-          engine.notifyChange(id, 'running')
-          return checked.run({ ...call, recordQuestion: (asked) => recordQuestion(id, asked) }, answers)
-        },
-      }
-    }
-
-    async function propose(
-      draft: TicketDraft,
-      from: string | undefined,
-      task: string | undefined,
-    ): Promise<Proposal | undefined> {
-      const id = crypto.randomUUID()
-      const { tenant, caller } = draft
-      const slot = await ticketStore.takeSlot(tenant, caller.subject, id, engine.maxPending)
-      if (slot === undefined)
-        throw new RpcError(
-          'rateLimited',
-          `Too many calls wait for an approval: at most ${engine.maxPending} per caller. Wait until some are decided`,
-          { data: { retryAfterMs: 60_000 } },
-        )
-      const [previous, { at, epoch }] = await Promise.all([ticketStore.lastApproved(draft), time.now()])
-      const proposal: Proposal = {
-        ...draft,
-        id,
-        slot,
-        ...(task !== undefined && { task }),
-        createdAt: at,
-        expiresAt: at + engine.times.decideMs,
-        epoch,
-        ...(previous !== undefined && { previous }),
-      }
-      if (!(await ticketStore.add(proposal, from))) return undefined
-      time.advanceAfter(proposal.expiresAt + engine.times.runMs)
-      const { tool, digest, definition } = draft
-      record(tenant, 'proposed', { ticket: id, tool, caller: caller.subject, digest, definition })
-      await engine.announce(proposal)
-      engine.notifyChange(id, 'pending')
-      return proposal
     }
 
     /** Answers that an approval is required, after it has waited `waitMs` for a quick decision. */
@@ -359,29 +271,6 @@ export function approvalLayer(deps: ApprovalLayerDeps): Layer {
         ...{ seal, ttlMs: engine.times.decideMs, asksLegacy: asksLegacy() },
       })
     }
-  }
-
-  /** Puts a question of the work on the ticket, or its answer. Throws if it cannot be written. */
-  async function recordQuestion(id: string, asked: AskedInCall): Promise<void> {
-    for (let tries = 0; tries < maxTries; tries++) {
-      const live = await ticketStore.readState(id)
-      if (!live) throw invalidTicket()
-      const others = (live.state.questions ?? []).filter(({ key }) => key !== asked.key)
-      if (others.length >= maxQuestions) throw fail(`The tool asked more than ${maxQuestions} questions`)
-      if (await ticketStore.transition(id, live, { ...live.state, questions: [...others, asked] })) return
-    }
-    throw new RpcError('storeUnavailable', 'The question could not be written to the ticket of this call. Try again')
-  }
-
-  /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
-  async function recordCompletion(proposal: Proposal, ended?: { readonly at: number }): Promise<void> {
-    const claim = await claimOf(serverStore, proposal)
-    if (claim.state !== 'done') return
-    const live = await ticketStore.readState(proposal.id)
-    if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
-    const { status } = claim
-    const to = { ...live.state, status, ...(ended && { endedAt: ended.at }) }
-    if (await ticketStore.transition(proposal.id, live, to)) engine.notifyChange(proposal.id, status)
   }
 }
 

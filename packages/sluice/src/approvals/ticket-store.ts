@@ -10,6 +10,9 @@ import type { Key, Store } from '../core/store.ts'
 import type { Proposal, TicketState } from './ticket.ts'
 import { parseProposal, parseState } from './ticket.ts'
 
+/** How often a change of a ticket is tried. A ticket that changes more often during one call means a broken store. */
+export const maxTries = 20
+
 export interface TicketTimes {
   /** The time a person has to decide. A denial is valid for as long. */
   readonly decideMs: number
