@@ -200,7 +200,7 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
   if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${terminalHint}\n`)
   await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: close }).closed
 
-  /** For the person who started it; there is no client yet. */
+  /** Tells the person who started it, because no client is connected yet. */
   function giveUp(thrown: unknown): void {
     const taken = thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE'
     const why = thrown instanceof Error ? thrown.message : String(thrown)

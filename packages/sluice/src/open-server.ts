@@ -33,7 +33,7 @@ export interface OpenedServer {
   readonly publicMethods?: readonly string[]
   /**
    * What to do where processes share a store but not a file system, for a server that keeps data in its folder: "set
-   * SLUICE_MEMORY_POSTGRES". The host refuses to start there, because each process would have data of its own.
+   * SLUICE_MEMORY_POSTGRES". The host refuses to start there, because each process would have separate data.
    */
   readonly sharedStoreAdvice?: string
   /** Names of variables that hold credentials and were read; the host removes them from `process.env`. */

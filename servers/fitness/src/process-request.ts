@@ -100,7 +100,7 @@ function toDocumentedResponse(
   return { result: { ...result, capabilities: { tools, resources, prompts } } }
 }
 
-/** Opens a processor of its own on the site's data, for one athlete. */
+/** Opens a separate processor on the site's data, for one athlete. */
 export async function openRequestProcessor(site: HostContext): Promise<RequestProcessor> {
   const { definition, close } = await open(site)
   const server = createServer(definition, { errors: 'json-rpc', clock: site.clock, use: [log(site.logger)] })

@@ -1,6 +1,6 @@
 /**
- * SQL that both databases understand. Every key starts with the tenant, so a query without one could not use an index;
- * there is none.
+ * SQL that both databases understand. Every key starts with the tenant, so a query without one could not use an index.
+ * No such query exists.
  */
 
 export const tables = `

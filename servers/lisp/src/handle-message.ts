@@ -25,7 +25,7 @@ export const toHandleMessage =
   (text) =>
     handleText(server, text, { adapt: withoutNullId })
 
-/** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
+/** Opens a separate handler. The program that calls it is the client, and asks its own user (`approval/respond`). */
 export async function openMessageHandler(site: HostContext): Promise<MessageHandler> {
   const { definition, close } = await open(site)
   const { clock, logger } = site

@@ -61,7 +61,7 @@ const internalError = 'Internal error occurred while processing request'
 const toDocumentedError = (error: NonNullable<BareResponse['error']>): NonNullable<BareResponse['error']> =>
   error.message === 'Internal error' ? { ...error, message: internalError } : error
 
-/** Opens a handler of its own. The program that calls it is the client, and asks its own person (`approval/respond`). */
+/** Opens a separate handler. The program that calls it is the client, and asks its own user (`approval/respond`). */
 export async function openRequestHandler(site: HostContext): Promise<RequestHandler> {
   const { definition, layers, close } = await open(site)
   const { clock, logger } = site

@@ -1,4 +1,4 @@
-/** Moves secrets that are written in a client's file to files of their own, which the configuration names. */
+/** Moves secrets that are written in a client's file to separate files, which the configuration names. */
 
 import { join } from 'node:path'
 import { readPrivateFile } from 'sluice/node'

@@ -67,7 +67,7 @@ interface Manifest {
   readonly repository?: string | { readonly url?: string; readonly directory?: string }
 }
 
-/** Without an address there is no catalog entry; without an address and a package no `server.json`. */
+/** The catalog entry needs an address, and `server.json` needs an address or a package. */
 function documentsOf(
   definition: Parameters<typeof serverCard>[0],
   manifest: Manifest,

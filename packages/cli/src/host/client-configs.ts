@@ -90,7 +90,7 @@ const inputFor = (folder: string): object => ({
   description: `Your Sluice key: "you" in ${join(folder, 'keys.json')}`,
 })
 
-/** Removes each server first, because Claude Code refuses to add one that exists. There is no key on a command line. */
+/** Removes each server first, because Claude Code refuses to add one that exists. No command line holds a key. */
 const scriptFor = (entries: readonly Entry[]): string =>
   [
     '#!/bin/sh',

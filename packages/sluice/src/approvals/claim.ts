@@ -6,7 +6,7 @@ import type { Store } from '../core/store.ts'
 import type { Proposal } from './ticket.ts'
 
 export type TicketClaim =
-  /** There is no record. The ticket was never spent, or the record has expired. */
+  /** No record exists. The ticket was never spent, or its record has expired. */
   | { readonly state: 'none' }
   /** The claim was released before anything ran, or an operator resolved it as not run. */
   | { readonly state: 'free' }

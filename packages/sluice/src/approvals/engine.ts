@@ -1,4 +1,4 @@
-/** The desk, and what the gate shares with it: tickets, rules and grants on one store. */
+/** The service for people, and what the approval layer shares with it: tickets, rules and grants on one store. */
 
 import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
@@ -25,13 +25,13 @@ import type { ApprovalTime } from './time.ts'
 import { createApprovalTime } from './time.ts'
 import { createWebhook } from './webhook.ts'
 
-/** What it works with; a server's surroundings have it all. */
+/** The services of a server that approvals use. */
 export interface EngineDeps {
   readonly store: Store
   readonly bus: Bus
   readonly clock: Clock
   readonly logger: Logger
-  /** Into the audit, where there is one. Values, never arguments. */
+  /** Writes to the audit, if the server has one. Values, never arguments. */
   readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
@@ -79,7 +79,7 @@ export function createApprovalEngine(
     const base = typeof options.url === 'function' ? options.url() : options.url
     return base === undefined ? undefined : `${base.replace(/\/+$/, '')}/approvals/${encodeURIComponent(id)}`
   }
-  /** Nobody waits for it, and who misses it finds the truth in the store. */
+  /** Notifies all processes, without waiting. Delivery is a hint: a receiver that misses it reads the store. */
   function notifyChange(id: string, status: TicketStatus): void {
     bus.publish(channel, JSON.stringify({ id, status } satisfies TicketChange)).catch(() => {})
   }
@@ -89,7 +89,7 @@ export function createApprovalEngine(
       if (isTicketChange(change)) listener(change)
     })
 
-  /** What it is now, with what `once` knows about it. `undefined` if it was never added. */
+  /** Returns the ticket as it is now, with the outcome in its idempotency record. `undefined` if it was never added. */
   async function statusOf(proposal: Proposal): Promise<CurrentStatus | undefined> {
     const live = await ticketStore.readState(proposal.id)
     const found = live && (await statusFrom(proposal, live))
@@ -108,7 +108,7 @@ export function createApprovalEngine(
     const claim = await claimOf(ofServer(proposal.server), proposal)
     if (claim.state === 'done') return { status: claim.status, decisions }
     if (claim.state === 'started' && !claim.inDoubt) return { status: 'running', decisions }
-    // Whatever became of a claim, it was not spent: the state comes right before the work.
+    // Its claim does not matter, because it was not spent: the state is written right before the work.
     if (status === 'approved') return { status: unused, decisions, ...(unused === 'approved' && { runUntil: until }) }
     if (claim.state === 'started') return { status: 'in doubt', decisions }
     if (claim.state === 'none') return { status: 'in doubt', decisions }
@@ -171,7 +171,7 @@ export function createApprovalEngine(
       checkDecider('resolve', proposal, by)
       const { tenant } = proposal
       await resolveClaim(proposal, verdict)
-      // What is found to have run is done. What did not run may, in its time.
+      // A ticket that ran is done. One that did not run may run until its time is up.
       const live = await ticketStore.readState(id)
       const status = verdict === 'ran' ? 'done' : 'approved'
       if (live?.state.status === 'running') await ticketStore.transition(id, live, { ...live.state, status })

@@ -1,5 +1,5 @@
 /**
- * What people and their tools do with tickets. The console, the command, the webhook and `approval/respond` all use this
+ * The service through which people and their tools use tickets. The console, the command, the webhook and `approval/respond` all use this
  * service, so that a decision is made and checked in one place.
  */
 
@@ -13,16 +13,17 @@ import type { WebhookOptions } from './webhook.ts'
 
 /** Looks tickets up and decides them. */
 export interface ApprovalsService {
-  /** Undecided ones first, by age, then the rest, newest first. A page at a time: there may be ten thousand. */
+  /** Lists undecided tickets first, oldest first, then the rest, newest first. In pages, because there may be thousands. */
   list(query?: TicketQuery): Promise<{ readonly tickets: readonly TicketView[]; readonly next?: string }>
   get(id: string): Promise<TicketView | undefined>
   /** Returns the answer of a ticket's run. `undefined` before it has ended, and a day after it. */
   result(id: string): Promise<RunResult | undefined>
-  /** How many are undecided, of these tenants or of all. */
+  /** Returns how many tickets are undecided, of these tenants or of all. */
   pending(tenants?: readonly string[]): Promise<number>
   /**
-   * One atomic step: of all who decide at once, one does. Throws an `RpcError`: `approvalInvalid` where there is no such
-   * ticket for `by` or its time is up, `forbidden` where `by` may not, `conflict` where it is decided.
+   * Decides a ticket in one atomic step, so that one of several concurrent decisions counts. Throws an `RpcError`:
+   * `approvalInvalid` if `by` has no such ticket or its time is up, `forbidden` if `by` may not decide it, `conflict` if
+   * it is decided already.
    */
   decide(id: string, decision: { readonly approved: boolean; readonly note?: string }, by: Decider): Promise<TicketView>
   /**
@@ -30,16 +31,16 @@ export interface ApprovalsService {
    * person did not approve it.
    */
   takeBack(id: string, by: Decider): Promise<TicketView>
-  /** Somebody found out what became of a ticket in doubt. `did not run`: it may, while its time is not up. */
+  /** Resolves a ticket in doubt, as a person found out. After `did not run` it may run until its time is up. */
   resolve(id: string, verdict: 'ran' | 'did not run', by: Decider): Promise<TicketView>
   /** Whether a webhook is configured, so that decisions may come back from its other end. */
   readonly acceptsWebhook: boolean
   /**
-   * What the webhook's other end sends back, as it came: a decision, signed. Throws `unauthorized` where the signature is
-   * not good, and what `decide` throws.
+   * Takes the signed decision that the webhook's receiver sends back, as it arrived. Throws `unauthorized` if the
+   * signature is invalid, and what `decide` throws.
    */
   handleWebhook(header: HeaderLookup, body: string): Promise<TicketView>
-  /** Hears of every change, whichever process made it. It only wakes: `get` has the truth. */
+  /** Calls `listener` on every change, in whichever process. Delivery is a hint: read the ticket with `get`. */
   watch(listener: (change: TicketChange) => void): () => void
   readonly rules: readonly RuleView[]
   /** Returns what the rules say about a call, without a ticket. */
@@ -65,10 +66,10 @@ export interface TicketChange {
 
 /** Which calls need a person, who decides, and how long everything may take. */
 export interface ApprovalsOptions {
-  /** The operator's, before what a tool says itself; the first that matches decides. */
+  /** The rules of the operator. They override what a tool says itself; the first that matches decides. */
   readonly rules?: readonly Rule[]
   readonly approver?: Approver
-  /** Where the console is: a ticket's page is `<url>/approvals/<id>`. A function where it is known only later. */
+  /** The URL of the console: a ticket's page is `<url>/approvals/<id>`. A function if it is known only later. */
   readonly url?: string | (() => string | undefined)
   /**
    * Returns the command line that approves a ticket when a person pastes it into a terminal. Callers on stdio are told it,
@@ -83,7 +84,7 @@ export interface ApprovalsOptions {
   readonly runMs?: number
   /** How long tickets, with their arguments, can be looked up: a week. */
   readonly keepMs?: number
-  /** Tells another program of new tickets, and takes decisions from it. */
+  /** Notifies another program of new tickets, and accepts decisions from it. */
   readonly webhook?: WebhookOptions
   /** Pending tickets of one caller: 20 by default. More are refused, because a request could hide among them. */
   readonly maxPending?: number

@@ -38,7 +38,7 @@ export interface AppDefinition {
   readonly html: string | (() => string | Promise<string>)
   readonly csp?: AppCsp
   readonly permissions?: readonly AppPermission[]
-  /** An origin of its own for the page. Each client says what it accepts. */
+  /** A separate origin for the page. Each client says what it accepts. */
   readonly domain?: string
   /** Whether the client draws a border and a background. The client decides by default. */
   readonly prefersBorder?: boolean

@@ -1,5 +1,5 @@
 /**
- * Keeps the definitions of one upstream current, on a connection of its own. Lists are served from what it found last, so
+ * Keeps the definitions of one upstream current, on a separate connection. Lists are served from what it found last, so
  * a slow or dead upstream delays no list. Notifications of changes are gathered, so a flood costs one listing a second.
  */
 

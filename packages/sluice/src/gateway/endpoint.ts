@@ -34,7 +34,7 @@ export interface Selection {
   readonly naming?: Naming
   /** The callers for whom it is compiled. `undefined` before a caller is known. */
   readonly audience?: Audience | undefined
-  /** Limits the tools. Then there are no prompts and no resources. */
+  /** Limits the tools, and leaves out prompts and resources. */
   readonly filter?: ToolFilter | undefined
 }
 

@@ -8,7 +8,7 @@ export type PinnedKind = 'tool' | 'prompt' | 'template' | 'instructions'
 
 /**
  * `new`: no definition of this name was accepted. `changed`: another one was. `gone`: an accepted one that the upstream
- * no longer lists; there is nothing to decide.
+ * no longer lists, so it needs no decision.
  */
 export type ReviewState = 'new' | 'changed' | 'gone'
 

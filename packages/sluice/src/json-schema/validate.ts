@@ -1,6 +1,6 @@
 /**
- * Validates values against a resolved schema. Closures over the schema are made once. There is no code generation, so
- * that it works on workerd and under a page's content security policy.
+ * Validates values against a resolved schema. Closures over the schema are made once. No code is generated, so that
+ * it works on workerd and under a page's content security policy.
  *
  * Steps are counted, so that no value takes long. After the first thousand steps the outcome of each referenced schema
  * is cached per value. Otherwise nested alternatives would be tested exponentially often.

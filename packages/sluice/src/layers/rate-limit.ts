@@ -21,7 +21,7 @@ export interface RateLimitOptions {
 
 /**
  * Before `authorize`, so that guessing names is limited too. What a caller may not know of shares one bucket with what
- * is not there: with a bucket of its own, a hidden tool would answer when names that do not exist no longer do.
+ * is not there: with a separate bucket, a hidden tool would answer when names that do not exist no longer do.
  */
 export function rateLimitLayer(
   { burst = 120, perSecond = 20, tools = {} }: RateLimitOptions,
@@ -64,7 +64,7 @@ function tooManyCalls(name: string | undefined, waitMs: number): RpcError {
   return new RpcError('rateLimited', `${what}: wait ${seconds} s, then try again`, { data: { retryAfterMs } })
 }
 
-/** A bucket that never holds a whole token would refuse everybody for ever. */
+/** A bucket that never holds a whole token would refuse every call for ever. */
 function assertBucket(where: string, { burst, perSecond }: Bucket): void {
   if (!(burst >= 1) || !(perSecond > 0))
     throw new TypeError(`${where}: "burst" must be at least 1 and "perSecond" more than 0`)

@@ -12,7 +12,7 @@ export type TakeToken = (key: Key, bucket: Bucket) => Promise<number>
 
 export interface SharedBucketOptions {
   readonly store: Store
-  /** A store in this process. If it is the same as `store`, there is no fallback and no waiting. */
+  /** A store in this process. If it is the same as `store`, no call falls back or waits. */
   readonly local: Store
   readonly clock: Clock
   readonly logger: Logger

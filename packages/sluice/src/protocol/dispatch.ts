@@ -23,7 +23,7 @@ import { metaKeys, modernRevision, revisions } from './revisions.ts'
 /** The facts that only the receiver of a message knows, because the message does not contain them. */
 export interface MessageContext {
   readonly via: Via
-  /** Cancels the call when it aborts. Then there is no answer. */
+  /** Cancels the call when it aborts. The call then has no answer. */
   readonly signal?: AbortSignal
   /** The same for transports, without the cost of a signal. Made for this one call. */
   readonly stop?: Stop

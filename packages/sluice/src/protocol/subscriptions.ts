@@ -82,7 +82,7 @@ const toParams = ({ tools, prompts, resources, uris }: SubscriptionFilter): Para
   ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
 })
 
-/** Answers only when the server ends the subscription. If the client ends it, there is no answer. */
+/** Answers only when the server ends the subscription. A subscription that the client ends has no answer. */
 export function createListen(
   hub: Hub,
   capabilities: Params,

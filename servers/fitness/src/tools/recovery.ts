@@ -171,7 +171,7 @@ export function recoveryTools(app: App): readonly Tool[] {
         const week = nights.slice(0, 7).flatMap(({ asleepS }) => asleepS ?? [])
         const missingS =
           week.length === 0 ? 0 : Math.max(0, targetSleepS - week.reduce((sum, each) => sum + each, 0) / week.length)
-        // Half an hour more at a time; nobody makes up for a week in one night.
+        // Half an hour more at a time, because one night does not make up for a week.
         const moreMinutes =
           Math.min(60, Math.round(missingS / 60 / 2 / 5) * 5) + (tsb !== undefined && tsb < -20 ? 30 : 0)
         const neededMinutes = targetSleepS / 60 + 20 + moreMinutes

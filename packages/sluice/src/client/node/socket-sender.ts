@@ -1,5 +1,5 @@
 /**
- * Sends requests over sockets of its own, one request at a time on each. `node:http`'s client spends more per request
+ * Sends requests over its own sockets, one request at a time on each. `node:http`'s client spends more per request
  * than all layers of a server together, and a gateway sends one request per call. What this sender does not know (other
  * methods than POST, headers outside ASCII) goes to the sender over `node:http`.
  */

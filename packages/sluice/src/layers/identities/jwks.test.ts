@@ -141,7 +141,7 @@ test.each<[string, Respond]>([
 ])('with an issuer that %s known keys are used, and without any no caller is admitted', async (_, trouble) => {
   const { state, clock, outcome, lines } = await anIssuer(trouble)
   expect([await outcome(real), await outcome(real), state.hits]).toEqual(['storeUnavailable', 'storeUnavailable', 1])
-  expect(lines).toMatchObject([{ event: 'jwks', outcome: 'failed', serving: 'nobody' }])
+  expect(lines).toMatchObject([{ event: 'jwks', outcome: 'failed', serving: 'no keys' }])
   state.respond = json(setOf(real))
   await clock.advance(5_000)
   expect(await outcome(real)).toBe('vouched')

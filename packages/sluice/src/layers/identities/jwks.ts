@@ -61,7 +61,7 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps, loca
       known = { find: await withTimeout(read(controller.signal), timeoutMs, clock), at: monotonicNow(clock) }
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : 'unreadable'
-      logger.warn({ event: 'jwks', outcome: 'failed', url, message, serving: known ? 'known keys' : 'nobody' })
+      logger.warn({ event: 'jwks', outcome: 'failed', url, message, serving: known ? 'known keys' : 'no keys' })
     } finally {
       // Ends a response that is still being sent.
       controller.abort()

@@ -47,7 +47,7 @@ const questionsOf = (answer: Params): readonly AskedQuestion[] =>
 async function askAll(call: Call, asked: readonly AskedQuestion[]): Promise<Params> {
   const { request } = call
   const features = featuresOf(call.revision)
-  // There is nothing to wait for here: the client opens the page and calls again. Only 2025-11-25 gets this far.
+  // The call does not wait here: the client opens the page and calls again. Only 2025-11-25 gets this far.
   const elicitations = asked.map(([, , params]) => params).filter((params) => params['elicitationId'] !== undefined)
   if (elicitations.length > 0)
     throw new RpcError('urlRequired', 'A page must be visited first: open it, then call again', {
