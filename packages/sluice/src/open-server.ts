@@ -29,7 +29,7 @@ export interface OpenedServer {
   readonly maxMessageBytes?: number
   /** It asks nothing of earlier clients and announces what may be missed: their requests are served without a session too. */
   readonly stateless?: boolean
-  /** What it means to be served without a credential (`publicMethods`), unless the operator says otherwise. */
+  /** Methods that it serves without a credential by default. `publicMethods` of the operator replaces them. */
   readonly publicMethods?: readonly string[]
   /**
    * What to do where processes share a store but not a file system, for a server that keeps data in its folder: "set
