@@ -5,7 +5,8 @@ import type { Clock, Params } from 'sluice'
 import type { ProcessLease } from '../../packages/sluice/src/core/process-lease.ts'
 import { createProcessLease } from '../../packages/sluice/src/core/process-lease.ts'
 import type { RunningCall } from '../../packages/sluice/src/running-calls/record.ts'
-import type { RunningCallStore } from '../../packages/sluice/src/running-calls/running-call-store.ts'
+import { WrittenResult } from '../../packages/sluice/src/running-calls/record.ts'
+import type { RunningCallStore, StoredCall } from '../../packages/sluice/src/running-calls/running-call-store.ts'
 import { createRunningCallStore } from '../../packages/sluice/src/running-calls/running-call-store.ts'
 import type { Step } from '../../packages/sluice/src/running-calls/transitions.ts'
 import { abandon, answer, ask, cancel, claim, finish } from '../../packages/sluice/src/running-calls/transitions.ts'
@@ -49,6 +50,8 @@ export const schedules: fc.Arbitrary<readonly ScheduledStep[]> = fc.array(
 interface Process extends FaultyStore {
   readonly calls: RunningCallStore
   readonly lease: ProcessLease
+  /** The record as this process wrote it last. */
+  stored?: StoredCall | undefined
   /** When it last could have renewed its lease, once it is dead. */
   diedAt?: number
 }
@@ -105,7 +108,12 @@ export async function play(world: TaskWorld, steps: readonly ScheduledStep[]): P
     process: Process,
   ): Promise<{ work: () => Promise<boolean>; change: (state: CallState) => CallState; begins?: boolean }> {
     const { calls, lease } = process
-    const take = async (by: Step): Promise<boolean> => (await calls.change(tenant, id, by))?.changed ?? false
+    // From the record that the process wrote last, which others may have changed since.
+    const take = async (by: Step): Promise<boolean> => {
+      const changed = await calls.change(tenant, id, by, process.stored)
+      process.stored = changed
+      return changed?.changed ?? false
+    }
     switch (step.do) {
       case 'create':
       case 'create waiting': {
@@ -117,7 +125,7 @@ export async function play(world: TaskWorld, steps: readonly ScheduledStep[]): P
           change: created(isWaiting ? undefined : lease.id),
           async work() {
             if (!isWaiting) await lease.hold()
-            await calls.create(newCall(clock, isWaiting ? undefined : lease.id))
+            process.stored = await calls.create(newCall(clock, isWaiting ? undefined : lease.id))
             return true
           },
         }
@@ -142,7 +150,7 @@ export async function play(world: TaskWorld, steps: readonly ScheduledStep[]): P
       case 'finish':
         return {
           change: finished(lease.id, 'completed'),
-          work: () => take(finish(lease.id, { result: { content: [] } })),
+          work: () => take(finish(lease.id, new WrittenResult({ content: [] }))),
         }
       case 'cancel':
         return { change: cancelled, work: () => take(cancel) }

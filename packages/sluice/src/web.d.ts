@@ -16,6 +16,7 @@ interface AbortController {
 declare var AbortController: { new (): AbortController }
 interface TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>
+  encodeInto(text: string, into: Uint8Array): { readonly written: number }
 }
 declare var TextEncoder: { new (): TextEncoder }
 interface TextDecoder {

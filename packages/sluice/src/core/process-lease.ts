@@ -8,6 +8,7 @@
 
 import type { Clock } from './clock.ts'
 import type { Store } from './store.ts'
+import { lateTimers } from './turn.ts'
 
 export interface ProcessLease {
   /** Names this process, or rather this server in it, in the store. */
@@ -33,6 +34,7 @@ export function createProcessLease(store: Store, clock: Clock): ProcessLease {
   /** Made on first use: workerd allows no randomness at module scope. */
   const idOf = (): string => (name ??= crypto.randomUUID())
   const held = new Set<() => void>()
+  const after = lateTimers(clock)
   let renewedAt: number | undefined
   let closed = false
 
@@ -57,7 +59,7 @@ export function createProcessLease(store: Store, clock: Clock): ProcessLease {
       // A timer per lease: on workerd a timer ends with the request that made it.
       let cancelTimer = (): void => {}
       const arm = (): void => {
-        cancelTimer = clock.after(renewMs, () => {
+        cancelTimer = after(renewMs, () => {
           // The key outlives three renewals that fail.
           renew()?.catch(() => {})
           arm()

@@ -24,27 +24,44 @@ const hexOfByte: readonly string[] = /* @__PURE__ */ Array.from({ length: 256 },
 const encoder = /* @__PURE__ */ new TextEncoder()
 /** Scratch shared by all calls: nothing here waits or calls out, so no two can be inside at once. */
 const schedule = /* @__PURE__ */ new Int32Array(64)
+const current = /* @__PURE__ */ new Int32Array(8)
+/** Most texts fit, and so need no buffers of their own, which would cost more than the hash of a short text. */
+const scratch = /* @__PURE__ */ new Uint8Array(1024)
 
 /** Lower-case hex of the SHA-256 of bytes, or of a text in UTF-8. A lone surrogate counts as U+FFFD, as everywhere else. */
 export function sha256(input: string | Uint8Array): string {
-  const blocks = pad(typeof input === 'string' ? encoder.encode(input) : input)
-  const state = new Int32Array(start)
-  for (let at = 0; at < blocks.length; at += 64) mix(state, schedule, blocks, at)
+  const blocks = typeof input === 'string' ? padText(input) : padBytes(input)
+  current.set(start)
+  for (let at = 0; at < blocks.length; at += 64) mix(current, schedule, blocks, at)
   let hex = ''
   for (let i = 0; i < 8; i++) {
-    const x = word(state, i)
+    const x = word(current, i)
     hex += `${hexOf(x >>> 24)}${hexOf(x >>> 16)}${hexOf(x >>> 8)}${hexOf(x)}`
   }
   return hex
 }
 
-/** The bytes, a single 1 bit, zeros up to eight bytes before a block's end, and the length in bits. */
-function pad(bytes: Uint8Array): Uint8Array {
-  const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
+function padText(text: string): Uint8Array {
+  // A UTF-16 unit has at most three bytes.
+  if (text.length * 3 + 9 > scratch.length) return padBytes(encoder.encode(text))
+  const { written } = encoder.encodeInto(text, scratch)
+  return pad(scratch.subarray(0, paddedLength(written)), written)
+}
+
+function padBytes(bytes: Uint8Array): Uint8Array {
+  const padded = new Uint8Array(paddedLength(bytes.length))
   padded.set(bytes)
-  padded[bytes.length] = 0x80
+  return pad(padded, bytes.length)
+}
+
+const paddedLength = (length: number): number => Math.ceil((length + 9) / 64) * 64
+
+/** Appends to the first `length` bytes a single 1 bit, zeros up to eight bytes before a block's end, and their bits. */
+function pad(padded: Uint8Array, length: number): Uint8Array {
+  padded.fill(0, length)
+  padded[length] = 0x80
   // Division, not a shift: shifts work on 32 bits and would lose the length of a text past 512 MiB.
-  let bits = bytes.length * 8
+  let bits = length * 8
   for (let at = padded.length - 1; bits > 0; at--) {
     padded[at] = bits % 256
     bits = Math.floor(bits / 256)

@@ -12,7 +12,10 @@ import { rateLimitLayer } from './rate-limit.ts'
 function make(options: RateLimitOptions = { burst: 1, perSecond: 1 }) {
   const clock = fakeClock()
   const store = memoryStore(clock)
-  return { clock, serve: asyncPipeline([rateLimitLayer(options, 'a-server', store.take)], async () => ({ content: [] })) }
+  return {
+    clock,
+    serve: asyncPipeline([rateLimitLayer(options, 'a-server', store.take)], async () => ({ content: [] })),
+  }
 }
 const by = (subject: string, more: Partial<Call> = {}): Call =>
   aCall({ caller: { ...anonymous, subject, credential: 'jwt' }, ...more })

@@ -7,6 +7,7 @@ import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Stop } from '../core/stop.ts'
+import { atEndOfTurn } from '../core/turn.ts'
 
 /** The calls that outlived the turn they arrived in. On shutdown the process waits for them, or stops them. */
 export type RunningCalls = Set<Stop>
@@ -122,14 +123,7 @@ function deadlineStarter(clock: Clock, runningCalls: RunningCalls): (deadline: D
       runningCalls.delete(deadline.stop)
     }
   }
-  if (!clock.turn) return arm
-  let waiting: Deadline[] = []
-  const endOfTurn = (): void => {
-    const due = waiting
-    waiting = []
-    for (const deadline of due) if (!deadline.settled) arm(deadline)
-  }
-  return (deadline) => {
-    if (waiting.push(deadline) === 1) clock.turn?.(endOfTurn)
-  }
+  return atEndOfTurn(clock, (deadline) => {
+    if (!deadline.settled) arm(deadline)
+  })
 }

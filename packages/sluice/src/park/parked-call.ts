@@ -17,7 +17,7 @@ import { bugOf, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { createStop } from '../core/stop.ts'
 import { askAll } from '../running-calls/ask.ts'
-import { writeEnd } from '../running-calls/endings.ts'
+import { retryEnd } from '../running-calls/endings.ts'
 import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { AskedQuestion, RunningCall, RunningCallOutcome } from '../running-calls/record.ts'
 import type { Step } from '../running-calls/transitions.ts'
@@ -152,16 +152,18 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
     cancelDeadline()
     if (wasParked) {
       const step = ended(lease.id, outcomeOf(end))
-      const { later } = await writeEnd(() => change(step), {
-        ...{ clock, endings, until: clock.now() + keepMs },
-        failed: (thrown) => logger.error({ event: 'parkedNotRecorded', tool: target.name, call: id, ...bugOf(thrown) }),
-      })
       const leave = (): void => {
         releaseAll()
         runs.announce(id)
       }
-      if (later) endings.add(later.then(leave))
-      else leave()
+      try {
+        await change(step)
+        leave()
+      } catch (thrown) {
+        logger.error({ event: 'parkedNotRecorded', tool: target.name, call: id, ...bugOf(thrown) })
+        const later = retryEnd(() => change(step), { clock, endings, until: clock.now() + keepMs })
+        endings.add(later.then(leave))
+      }
     }
     if ('answer' in end) waiters.resolve(() => end.answer)
     else waiters.reject(end.thrown)
@@ -169,8 +171,8 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
   function outcomeOf(end: WorkEnd): RunningCallOutcome {
     try {
       if ('thrown' in end) return outcomeOfThrown(end.thrown, deps.newErrorId()).outcome
-      const { outcome } = outcomeOfAnswer(end.answer)
-      return JSON.stringify(outcome).length <= maxRecord ? outcome : notStored
+      const outcome = outcomeOfAnswer(end.answer)
+      return outcome.json.length <= maxRecord ? outcome : notStored
     } catch (thrown) {
       return outcomeOfThrown(thrown, deps.newErrorId()).outcome
     }

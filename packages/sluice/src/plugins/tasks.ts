@@ -1,8 +1,12 @@
 /** The plugin `tasks`: calls that outlive their request, on 2026-07-28. */
 
-import type { SlotPlugin } from '../core/plugin.ts'
+import type { Handler } from '../core/call.ts'
+import { pipeline } from '../core/call.ts'
+import type { SlotPlugin, TaskHost } from '../core/plugin.ts'
 import { isEdgeRuntime } from '../core/secrets.ts'
 import type { Target } from '../core/target.ts'
+import { lateTimers } from '../core/turn.ts'
+import { run } from '../layers/run.ts'
 import { pollMs } from '../running-calls/local-runs.ts'
 import { assertAtLeastOne, createRunningCalls } from '../running-calls/running-calls.ts'
 import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
@@ -45,7 +49,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
     const { close, ...running } = createRunningCalls(services, { noun: 'tasks', area: 'task', caps })
     const { runs } = running
     const deps: TaskDeps = {
-      ...{ ...running, clock, logger, newErrorId, ttlMs },
+      ...{ ...running, clock, after: lateTimers(clock), logger, newErrorId, ttlMs },
       intervals: { runningMs: pollIntervalMs, waitingMs: pollMs },
       waitUntil: options.waitUntil,
     }
@@ -56,7 +60,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
       return installed
     }
     return {
-      createLayer: (host) => tasksLayer((next) => (installed = { ...deps, host, next })),
+      createLayer: (host) => tasksLayer((next) => (installed = { ...deps, host, next, observed: observedRun(host) })),
       startLayer,
       extendRegistry: (registry) => extendRegistry(registry, taskMethods(inServer), taskSubscription(inServer)),
       accepts({ tools = [] }) {
@@ -66,6 +70,9 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
     }
   },
 })
+
+const observedRun = ({ slots: { tracing }, observe }: TaskHost): Handler =>
+  pipeline(tracing?.layer ? [tracing.layer, observe] : [observe], run)
 
 function assertTaskMode({ name, taskAfterMs = 0 }: Target): void {
   if (!(taskAfterMs >= 0)) throw new TypeError(`tool "${name}": "taskAfterMs" must be at least 0`)

@@ -45,39 +45,25 @@ export function createEndings(clock: Clock): Endings {
 
 const maxRetryMs = 60_000
 
-/**
- * Writes an end. Resolves after the first attempt, with the rest of the attempts as a promise if it failed. They end when
- * the record expires (`until`) or the server closes.
- */
-export async function writeEnd(
+/** Repeats the write of an end that failed, until the store takes it, its record expires or the server closes. */
+export async function retryEnd(
   write: () => Promise<unknown>,
-  { clock, endings, until, failed }: WriteEndOptions,
-): Promise<{ readonly later?: Promise<void> }> {
-  try {
-    await write()
-    return {}
-  } catch (thrown) {
-    failed(thrown)
-    return { later: retry() }
-  }
-  async function retry(): Promise<void> {
-    for (let tries = 0; clock.now() < until; tries++) {
-      if (!(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
-      try {
-        await write()
-        return
-      } catch {
-        // The next attempt follows.
-      }
+  { clock, endings, until }: RetryEndOptions,
+): Promise<void> {
+  for (let tries = 0; clock.now() < until; tries++) {
+    if (!(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
+    try {
+      await write()
+      return
+    } catch {
+      // The next attempt follows.
     }
   }
 }
 
-export interface WriteEndOptions {
+export interface RetryEndOptions {
   readonly clock: Clock
   readonly endings: Endings
   /** The record is gone after this time. */
   readonly until: number
-  /** Called if the first attempt fails. */
-  failed(thrown: unknown): void
 }

@@ -22,9 +22,9 @@ export interface LocalRuns {
   readonly quota: Quota
   /** Throws `rateLimited` if the caller, its tenant or this process has too many. Returns a function that frees the place. */
   reserve(tenant: string, subject: string): () => void
-  /** Whether this process runs the call, or is about to. */
+  /** Whether this process has claimed the call, or is about to. */
   has(id: string): boolean
-  /** Marks a call as run here. False if it is already. */
+  /** Marks a call as claimed here. False if it is already. */
   enter(id: string): boolean
   leave(id: string): void
   /** Calls `wake` when the record of a call may have changed. Returns a function that ends it. */
@@ -50,14 +50,10 @@ interface LocalRunsOptions {
 
 export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: LocalRunsOptions): LocalRuns {
   const channel = `${noun} ${name}`
-  const watchers = new Map<string, Set<() => void>>()
-  const counts = new Map<string, number>()
-  const count = (key: string): number => counts.get(key) ?? 0
-  const add = (key: string, n: number): void => {
-    const sum = count(key) + n
-    if (sum === 0) counts.delete(key)
-    else counts.set(key, sum)
-  }
+  /** Each list is replaced, never changed, because a watcher may end while the list is read. */
+  const watchers = new Map<string, readonly (() => void)[]>()
+  /** Nested, because one joined key per call would cost more than the counting. */
+  const tenants = new Map<string, { size: number; readonly callers: Map<string, number> }>()
   const ids = new Set<string>()
   let size = 0
   let unsubscribe: (() => void) | undefined
@@ -66,7 +62,7 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
       data: { retryAfterMs: 5_000 },
     })
   const notify = (id: string): void => {
-    for (const wake of [...(watchers.get(id) ?? [])]) wake()
+    for (const wake of watchers.get(id) ?? []) wake()
   }
   return {
     get size() {
@@ -74,18 +70,25 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     },
     quota: {
       name: `${noun} at once`,
-      of: (tenant) => ({ used: count(JSON.stringify([tenant])), most: caps.perTenant }),
+      of: (tenant) => ({ used: tenants.get(tenant)?.size ?? 0, most: caps.perTenant }),
     },
     reserve(tenant, subject) {
-      const [ofTenant, ofCaller] = [JSON.stringify([tenant]), JSON.stringify([tenant, subject])]
-      if (count(ofCaller) >= caps.perCaller) throw tooMany('caller')
-      if (count(ofTenant) >= caps.perTenant) throw tooMany('tenant')
+      const known = tenants.get(tenant)
+      const ofTenant = known ?? { size: 0, callers: new Map<string, number>() }
+      const ofCaller = ofTenant.callers.get(subject) ?? 0
+      if (ofCaller >= caps.perCaller) throw tooMany('caller')
+      if (ofTenant.size >= caps.perTenant) throw tooMany('tenant')
       if (size >= caps.perProcess) throw tooMany('process')
+      if (!known) tenants.set(tenant, ofTenant)
       size++
-      for (const key of [ofTenant, ofCaller]) add(key, 1)
+      ofTenant.size++
+      ofTenant.callers.set(subject, ofCaller + 1)
       return () => {
+        const left = (ofTenant.callers.get(subject) ?? 0) - 1
         size--
-        for (const key of [ofTenant, ofCaller]) add(key, -1)
+        if (--ofTenant.size === 0) tenants.delete(tenant)
+        else if (left === 0) ofTenant.callers.delete(subject)
+        else ofTenant.callers.set(subject, left)
       }
     },
     has: (id) => ids.has(id),
@@ -99,8 +102,8 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     },
     watch(id, wake, looks = !inProcess) {
       unsubscribe ??= bus.subscribe(channel, notify)
-      const ofId = watchers.get(id) ?? new Set()
-      watchers.set(id, ofId.add(wake))
+      const before = watchers.get(id)
+      watchers.set(id, before ? [...before, wake] : [wake])
       let cancelTimer = (): void => {}
       const poll = (): void => {
         cancelTimer = clock.after(pollMs, () => {
@@ -111,8 +114,9 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
       if (looks) poll()
       return () => {
         cancelTimer()
-        ofId.delete(wake)
-        if (ofId.size === 0 && watchers.get(id) === ofId) watchers.delete(id)
+        const left = watchers.get(id)?.filter((each) => each !== wake) ?? []
+        if (left.length > 0) watchers.set(id, left)
+        else watchers.delete(id)
       }
     },
     announce(id) {

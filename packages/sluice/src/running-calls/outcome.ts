@@ -1,11 +1,12 @@
 /** How the work of a running call ended, as its record states it. */
 
-import type { Answer, Result } from '../core/answer.ts'
+import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import { RpcError } from '../core/error.ts'
 import { errorReply } from '../protocol/encode.ts'
 import { modernRevision, revisions } from '../protocol/revisions.ts'
 import type { RunningCallOutcome } from './record.ts'
+import { WrittenResult } from './record.ts'
 
 /** An outcome, and a sentence for `statusMessage`. */
 export interface EndedWork {
@@ -14,12 +15,11 @@ export interface EndedWork {
 }
 
 /** The official client takes no inlined result without `resultType`. */
-export function outcomeOfAnswer(answer: Answer): EndedWork {
+export function outcomeOfAnswer(answer: Answer): WrittenResult {
   if (answer instanceof Prepared || (answer.resultType ?? 'complete') !== 'complete')
     throw new TypeError('A tool must answer with its result once it runs')
-  // As it will be read back: what is not JSON fails here, where the failure can still be told.
-  const result = JSON.parse(JSON.stringify({ ...answer, resultType: 'complete' })) as Result
-  return { outcome: { result } }
+  // What is not JSON fails here, where the failure can still be told.
+  return new WrittenResult({ ...answer, resultType: 'complete' })
 }
 
 /** What the model should read is a result with `isError`; every other failure ends the task as failed. */
@@ -29,7 +29,7 @@ export function outcomeOfThrown(thrown: unknown, reference: string): EndedWork {
     ...{ id: 0, method: 'tools/call', features: revisions[modernRevision], thrown, reference, style: 'mcp' },
   })
   if ('error' in reply) return { outcome: { error: reply.error }, message: reply.error.message }
-  return outcomeOfAnswer(reply.answer)
+  return { outcome: outcomeOfAnswer(reply.answer) }
 }
 
 /** The process that ran the work is gone. */

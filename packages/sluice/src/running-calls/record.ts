@@ -10,18 +10,18 @@ export interface RunningCall {
   readonly tenant: string
   readonly subject: string
   readonly tool: string
-  /** The tool's definition hash and the digest of the arguments: what the call is, for the log and for people. */
-  readonly definition: string
-  readonly digest: string
+  /** The tool's definition hash and the digest of the arguments, of a parked call: a repeated call must have the same. */
+  readonly definition?: string
+  readonly digest?: string
   readonly createdAt: number
   readonly changedAt: number
   /** After this time the record is gone. */
   readonly until: number
   /** The process that runs the call. `undefined` while the call waits for a decision. */
-  readonly process?: string
+  readonly process?: string | undefined
   /** What a process needs to run the call once it is decided. */
-  readonly waits?: WaitingCall
-  readonly message?: string
+  readonly waits?: WaitingCall | undefined
+  readonly message?: string | undefined
   /** How many rounds of questions there were. A key names its round, so that no key is used twice. */
   readonly rounds: number
   /** Not answered yet. */
@@ -51,6 +51,26 @@ export type RunningCallOutcome =
   | { readonly error: WireError }
   /** On request of its caller. */
   | { readonly cancelled: true }
+
+/** The result of work that has just ended. Its text is made once, because a result may be long. */
+export class WrittenResult {
+  readonly json: string
+  /** Throws if the result is not JSON. */
+  constructor(result: Result) {
+    this.json = JSON.stringify(result)
+  }
+  /** The result as it is read back. */
+  get result(): Result {
+    return JSON.parse(this.json) as Result
+  }
+}
+
+/** The text of a record in the store. */
+export function runningCallToText(call: RunningCall): string {
+  const { outcome } = call
+  if (!(outcome instanceof WrittenResult)) return JSON.stringify(call)
+  return `${JSON.stringify({ ...call, outcome: undefined }).slice(0, -1)},"outcome":{"result":${outcome.json}}}`
+}
 
 export type CallStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 

@@ -18,23 +18,31 @@ import { RpcError } from '../core/error.ts'
 import { isProcessAlive } from '../core/process-lease.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { RunningCall } from './record.ts'
-import { parseRunningCall } from './record.ts'
+import { parseRunningCall, runningCallToText } from './record.ts'
 import type { Step } from './transitions.ts'
 
 export interface RunningCallStore {
   /** Rejects if the call could not be written: then it must not be acknowledged. */
-  create(call: RunningCall): Promise<void>
+  create(call: RunningCall): Promise<StoredCall>
   /** `undefined` if there is no such call, or its time is up. */
   read(tenant: string, id: string): Promise<RunningCall | undefined>
-  /** Takes a step. Resolves with the record as it is then, and whether this step changed it. */
-  change(tenant: string, id: string, step: Step): Promise<ChangedCall | undefined>
+  /**
+   * Takes a step. Resolves with the record as it is then, and whether this step changed it. `last` is the record that
+   * this process wrote last: it is read again only if another process has changed it since.
+   */
+  change(tenant: string, id: string, step: Step, last?: StoredCall): Promise<ChangedCall | undefined>
   delete(tenant: string, id: string): Promise<void>
   /** Whether the process that runs the call is gone. */
   isAbandoned(call: RunningCall): Promise<boolean>
 }
 
-export interface ChangedCall {
+/** A record, and its text in the store. */
+export interface StoredCall {
   readonly call: RunningCall
+  readonly text: string
+}
+
+export interface ChangedCall extends StoredCall {
   readonly changed: boolean
 }
 
@@ -44,30 +52,36 @@ const maxTries = 50
 /** `store` is the server's part of the store. `area` is the first part of the keys: `task`. */
 export function createRunningCallStore(store: Store, clock: Clock, area: string): RunningCallStore {
   const keyOf = (tenant: string, id: string): Key => [area, tenant, id]
-  const write = (call: RunningCall, from: string | undefined): Promise<boolean> =>
-    store.swap(keyOf(call.tenant, call.id), from, JSON.stringify(call), Math.max(1, call.until - clock.now()))
+  const write = ({ call, text }: StoredCall, from: string | undefined): Promise<boolean> =>
+    store.swap(keyOf(call.tenant, call.id), from, text, Math.max(1, call.until - clock.now()))
 
-  async function find(tenant: string, id: string): Promise<{ text: string; call: RunningCall } | undefined> {
+  async function find(tenant: string, id: string): Promise<StoredCall | undefined> {
     const text = await store.get(keyOf(tenant, id))
     if (text === undefined) return undefined
     const call = parseRunningCall(text)
-    return call.until > clock.now() ? { text, call } : undefined
+    return isKept(call) ? { call, text } : undefined
   }
+  const isKept = ({ until }: RunningCall): boolean => until > clock.now()
   return {
     async create(call) {
-      if (await write(call, undefined)) return
+      const created = toStored(call)
+      if (await write(created, undefined)) return created
       // Written by a first try whose answer was lost. Ids are random, so nothing else can be there.
-      if ((await find(call.tenant, call.id))?.text === JSON.stringify(call)) return
+      if ((await find(call.tenant, call.id))?.text === created.text) return created
       throw new RpcError('storeUnavailable', 'The record of this call could not be written: nothing was run')
     },
     read: async (tenant, id) => (await find(tenant, id))?.call,
-    async change(tenant, id, step) {
+    async change(tenant, id, step, last) {
+      let known = last && isKept(last.call) ? last : undefined
       for (let tries = 0; tries < maxTries; tries++) {
-        const found = await find(tenant, id)
+        const found = known ?? (await find(tenant, id))
         if (!found) return undefined
         const to = step(found.call, clock.now())
-        if (!to) return { call: found.call, changed: false }
-        if (await write(to, found.text)) return { call: to, changed: true }
+        if (to) {
+          const changed = toStored(to)
+          if (await write(changed, found.text)) return { call: to, text: changed.text, changed: true }
+        } else if (!known) return { call: found.call, text: found.text, changed: false }
+        known = undefined
       }
       throw new RpcError('storeUnavailable', 'The record of this call changes faster than it can be read: try again')
     },
@@ -76,3 +90,5 @@ export function createRunningCallStore(store: Store, clock: Clock, area: string)
       process !== undefined && !outcome && !(await isProcessAlive(store, process)),
   }
 }
+
+const toStored = (call: RunningCall): StoredCall => ({ call, text: runningCallToText(call) })

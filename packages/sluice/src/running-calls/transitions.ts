@@ -73,7 +73,13 @@ export const abandon =
     isRunBy(call, process) ? ended(call, outcome, now, message) : undefined
 
 function ended(call: RunningCall, outcome: RunningCallOutcome, now: number, message?: string): RunningCall {
-  const { message: before, waits: _, ...rest } = call
-  const text = message ?? before
-  return { ...rest, questions: {}, answers: {}, outcome, changedAt: now, ...(text !== undefined && { message: text }) }
+  return {
+    ...call,
+    waits: undefined,
+    questions: {},
+    answers: {},
+    outcome,
+    changedAt: now,
+    message: message ?? call.message,
+  }
 }

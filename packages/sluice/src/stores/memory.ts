@@ -25,27 +25,37 @@ export function memoryStore(clock: Clock = systemClock): Store {
   const entries = new Map<string, StoredValue>()
   const buckets = new Map<string, { readonly level: BucketLevel; readonly until: number }>()
   const names = sortedNames(entries)
-  const sweepEntries = createSweeper(entries, clock)
-  const sweepBuckets = createSweeper(buckets, clock)
+  const sweepEntries = createSweeper(entries)
+  const sweepBuckets = createSweeper(buckets)
   let appended = 0
   const live = (name: string): StoredValue | undefined => {
     const entry = entries.get(name)
     return entry && entry.until > clock.now() ? entry : undefined
   }
-  const put = (name: string, value: string, ttlMs: number | undefined): void => {
-    if (!entries.has(name)) names.add(name)
-    entries.set(name, { value: checkedValue(value), until: clock.now() + toTtlMs(ttlMs) })
-    sweepEntries()
+  const put = (name: string, value: string, ttlMs: number | undefined, isNew: boolean, now: number): void => {
+    if (isNew) names.add(name)
+    entries.set(name, { value, until: now + toTtlMs(ttlMs) })
+    sweepEntries(now)
+  }
+  const set = (key: Key, value: string, ttlMs: number | undefined): void => {
+    const name = encodeKey(key)
+    put(name, checkedValue(value), ttlMs, !entries.has(name), clock.now())
   }
   return {
     inProcess: true,
     get: async (key) => live(encodeKey(key))?.value,
-    set: async (key, value, ttlMs) => put(encodeKey(key), value, ttlMs),
+    set: async (key, value, ttlMs) => set(key, value, ttlMs),
     async swap(key, from, to, ttlMs) {
       const name = encodeKey(key)
       const value = checkedValue(to)
-      if (live(name)?.value !== (from === undefined ? from : checkedValue(from))) return false
-      put(name, value, ttlMs)
+      const now = clock.now()
+      const found = entries.get(name)
+      if ((found && found.until > now ? found.value : undefined) !== from) {
+        // A value that is stored was checked when it was written.
+        if (from !== undefined) checkedValue(from)
+        return false
+      }
+      put(name, value, ttlMs, !found, now)
       return true
     },
     async delete(key) {
@@ -54,14 +64,15 @@ export function memoryStore(clock: Clock = systemClock): Store {
     async take(key, bucket) {
       const name = encodeKey(key)
       const before = buckets.get(name)?.level
-      const { waitMs, level } = takeToken(before, bucket, clock.now())
+      const now = clock.now()
+      const { waitMs, level } = takeToken(before, bucket, now)
       if (level !== before) buckets.set(name, { level, until: fullAt(level, bucket) })
-      sweepBuckets()
+      sweepBuckets(now)
       return waitMs
     },
     async append(key, value, ttlMs) {
       const at: Key = [...key, toSequence(++appended)]
-      put(encodeKey(at), value, ttlMs)
+      set(at, value, ttlMs)
       return at
     },
     async list(prefix, { limit, after }) {
@@ -79,13 +90,13 @@ export function memoryStore(clock: Clock = systemClock): Store {
 }
 
 /** Removes expired entries of the map, a few steps per call. */
-function createSweeper(map: Map<string, { readonly until: number }>, clock: Clock): () => void {
+function createSweeper(map: Map<string, { readonly until: number }>): (now: number) => void {
   let round = map.entries()
-  return () => {
+  return (now) => {
     for (let step = 0; step < sweepSteps; step++) {
       const { value, done } = round.next()
       if (done) round = map.entries()
-      else if (value[1].until <= clock.now()) map.delete(value[0])
+      else if (value[1].until <= now) map.delete(value[0])
     }
   }
 }

@@ -9,6 +9,8 @@ import type { PollIntervals } from './wire.ts'
 
 export interface TaskDeps extends RunningCallDeps {
   readonly clock: Clock
+  /** The clock's timers, for those that short tasks cancel within their turn. */
+  readonly after: Clock['after']
   readonly logger: Logger
   newErrorId(): string
   readonly ttlMs: number
@@ -21,4 +23,6 @@ export interface TaskDeps extends RunningCallDeps {
 export interface InstalledTasks extends TaskDeps {
   readonly host: TaskHost
   readonly next: Handler
+  /** Shows a run to the observers. `ready` of its call waits for the end of the work. */
+  readonly observed: Handler
 }

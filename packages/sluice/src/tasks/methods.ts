@@ -17,10 +17,9 @@ import { detailedTask, isDeclared, notDeclared } from './wire.ts'
 
 type Serve = (deps: InstalledTasks, call: Call, record: RunningCall) => Promise<Answer>
 
-const get: Serve = async (deps, call, record) => ({
-  resultType: 'complete',
-  ...detailedTask(await advance(deps, call, record), deps.intervals),
-})
+/** A task that has ended needs no further look. */
+const get: Serve = async (deps, call, record) =>
+  detailedTask(record.outcome ? record : await advance(deps, call, record), deps.intervals)
 
 /** Applied before it is acknowledged: clients look right after. */
 const update: Serve = async ({ calls, runs }, { params }, { tenant, id }) => {

@@ -4,32 +4,22 @@
  */
 
 import type { Answer } from '../core/answer.ts'
-import type { Call } from '../core/call.ts'
-import { pipeline } from '../core/call.ts'
+import type { Call, Handler } from '../core/call.ts'
 import type { CallTask } from '../core/call-task.ts'
-import { definitionHash } from '../core/definition-hash.ts'
-import { digest } from '../core/digest.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { createStop } from '../core/stop.ts'
 import type { Target } from '../core/target.ts'
 import type { AskRound } from '../running-calls/ask.ts'
 import { askAll } from '../running-calls/ask.ts'
-import { writeEnd } from '../running-calls/endings.ts'
-import type { EndedWork } from '../running-calls/outcome.ts'
+import { retryEnd } from '../running-calls/endings.ts'
 import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
-import type { RunningCall } from '../running-calls/record.ts'
+import type { RunningCall, WaitingCall } from '../running-calls/record.ts'
+import type { ChangedCall, StoredCall } from '../running-calls/running-call-store.ts'
 import type { Step } from '../running-calls/transitions.ts'
 import { ask as askStep, finish, keyOf, report, unclaim } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
 import { createTaskResult } from './wire.ts'
-
-export interface TaskRun {
-  /** What the layers inside get. */
-  readonly call: Call
-  /** Hands in the work. Resolves with the answer to the request: the work's own, or a task. */
-  follow(work: Promise<Answer>): Promise<Answer>
-}
 
 /** How long a call waits for its result before it becomes a task. */
 const defaultAfterMs = 2_000
@@ -49,22 +39,26 @@ interface Held {
   readonly release: () => void
 }
 
-/** `waiting`: the record of a task that this process has claimed, with what it holds for it. */
-export function createTaskRun(
-  deps: InstalledTasks,
-  request: Call,
-  waiting?: { readonly record: RunningCall; readonly held: Held },
-): TaskRun {
+/** A task that this process has claimed, with what it holds for it. */
+export interface ClaimedTask {
+  readonly record: RunningCall
+  readonly held: Held
+}
+
+/**
+ * Runs a call that may become a task. Resolves with the answer to the request: the work's own, or a task. `waiting` is
+ * the task that waited for a decision: its record alone says how it ends.
+ */
+export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, waiting?: ClaimedTask): Promise<Answer> {
   const { calls, runs, lease, clock, logger, host, ttlMs, intervals, endings } = deps
   const { target, caller, args } = request
   const tenant = request.tenant.id
   const id = waiting?.record.id ?? crypto.randomUUID()
   const stop = createStop()
   const clientToken = request.meta['progressToken']
+  /** How the work ended. */
   const settled = Promise.withResolvers<Answer>()
-  // Those who need the outcome wait for it themselves.
-  settled.promise.catch(() => {})
-  const created = Promise.withResolvers<Answer>()
+  const answered = Promise.withResolvers<Answer>()
   let phase: 'call' | 'task' | 'over' = 'call'
   let becoming: Promise<void> | undefined
   let message: string | undefined
@@ -72,22 +66,49 @@ export function createTaskRun(
   let cancelStart = (): void => {}
   let cancelDeadline = (): void => {}
   let asking: ((record: RunningCall) => void) | undefined
-  let lastAsk: Promise<unknown> = Promise.resolve()
+  let lastAsk: Promise<unknown> | undefined
+  /** The record as this process wrote it last. Steps on it need no read; the store refuses them if it has changed. */
+  let stored: StoredCall | undefined
 
   const unfollow = waiting ? (): void => {} : request.stop.onStop((reason) => stop.stop(reason))
-  stop.onStop((reason) => settled.reject(reason))
+  stop.onStop(settled.reject)
+  /** The answer to a call that is not a task is that of its work. */
+  const leaveCall = (): boolean => {
+    if (phase !== 'call') return false
+    phase = 'over'
+    cancelStart()
+    unfollow()
+    return true
+  }
+  settled.promise.then(
+    (answer) => leaveCall() && answered.resolve(answer),
+    (thrown: unknown) => leaveCall() && answered.reject(thrown),
+  )
 
-  const newRecord = (more: Partial<RunningCall>, keepMs: number): RunningCall => {
+  /** One literal, because a record made of parts would cost several times as much. */
+  const newRecord = (process: string | undefined, waits: WaitingCall | undefined, keepMs: number): RunningCall => {
     const now = clock.now()
     return {
-      ...{ id, tenant, subject: caller.subject, tool: target.name },
-      ...{ definition: definitionHash(target), digest: digest(args) },
-      ...{ createdAt: now, changedAt: now, until: now + keepMs, rounds: 0, questions: {}, answers: {} },
-      ...(message !== undefined && { message }),
-      ...more,
+      id,
+      tenant,
+      subject: caller.subject,
+      tool: target.name,
+      createdAt: now,
+      changedAt: now,
+      until: now + keepMs,
+      process,
+      waits,
+      message,
+      rounds: 0,
+      questions: {},
+      answers: {},
     }
   }
-  const change = (step: Step): ReturnType<typeof calls.change> => calls.change(tenant, id, step)
+  async function change(step: Step): Promise<ChangedCall | undefined> {
+    const changed = await calls.change(tenant, id, step, stored)
+    stored = changed
+    return changed
+  }
 
   /** Writes the record; from then on the work belongs to it. Rejects if that is not possible: the call goes on as a call. */
   function become(): Promise<void> {
@@ -101,10 +122,10 @@ export function createTaskRun(
     if (phase !== 'call') return
     const free = runs.reserve(tenant, caller.subject)
     let release = (): void => {}
-    const record = newRecord({ process: lease.id }, ttlMs)
+    const record = newRecord(lease.id, undefined, ttlMs)
     try {
       release = await lease.hold()
-      await calls.create(record)
+      stored = await calls.create(record)
     } catch (thrown) {
       free()
       release()
@@ -120,9 +141,8 @@ export function createTaskRun(
     }
     request.facts['task'] = id
     unfollow()
-    runs.enter(id)
     own(record, { free, release })
-    created.resolve(createTaskResult(record, intervals))
+    answered.resolve(createTaskResult(record, intervals))
   }
   /** Read through a function: the compiler does not see that it changes while something is awaited. */
   const phaseNow = (): typeof phase => phase
@@ -134,18 +154,24 @@ export function createTaskRun(
     host.running.add(stop)
     // A tool that knows nothing of tasks keeps its own deadline. The work of others ends with the record.
     const leftMs = isTaskTool(target) ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
-    cancelDeadline = clock.after(leftMs, () => stop.stop(new RpcError('timeout', `Not done within ${leftMs} ms`)))
+    cancelDeadline = deps.after(leftMs, () => stop.stop(new RpcError('timeout', `Not done within ${leftMs} ms`)))
     async function concluded(): Promise<void> {
       const step = await observedEnd()
       phase = 'over'
       cancelReport?.()
       cancelDeadline()
       unwatch()
-      await write(step, record.until)
+      try {
+        await calls.change(tenant, id, step, stored)
+      } catch (thrown) {
+        logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) })
+        // The task was acknowledged, so its end is written as soon as the store takes it.
+        await retryEnd(() => calls.change(tenant, id, step), { clock, endings, until: record.until })
+      }
       host.running.delete(stop)
       held.free()
       held.release()
-      runs.leave(id)
+      if (waiting) runs.leave(id)
       runs.announce(id)
     }
     const ending = concluded()
@@ -155,30 +181,20 @@ export function createTaskRun(
 
   /** Shows the run to the observers, and returns the step that ends its record. */
   async function observedEnd(): Promise<Step> {
-    const { facts } = request
-    const { tracing } = host.slots
-    const observers = tracing?.layer ? [tracing.layer, host.observe] : [host.observe]
     try {
-      const answer = await pipeline(observers, () => settled.promise)({ ...request, stop, facts })
-      return toStep(outcomeOfAnswer(answer))
+      const answer = await deps.observed({ ...request, stop, ready: { run: () => settled.promise } })
+      return finish(lease.id, outcomeOfAnswer(answer))
     } catch (thrown) {
       const why = stop.reason ?? thrown
       if (why === stillPending) return unclaim(lease.id)
-      return toStep(outcomeOfThrown(why, facts.reference ?? deps.newErrorId()))
+      const { outcome, message } = outcomeOfThrown(why, request.facts.reference ?? deps.newErrorId())
+      return finish(lease.id, outcome, message)
     }
-  }
-  const toStep = ({ outcome, message }: EndedWork): Step => finish(lease.id, outcome, message)
-
-  /** The task was acknowledged, so its end is written as soon as the store takes it. */
-  async function write(step: Step, until: number): Promise<void> {
-    const { later } = await writeEnd(() => change(step), {
-      ...{ clock, endings, until },
-      failed: (thrown) => logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) }),
-    })
-    await later
   }
 
   function wake(): void {
+    // Another process may have changed the record, so the next step reads it.
+    stored = undefined
     look().catch(() => {
       // The next look finds it.
     })
@@ -240,7 +256,7 @@ export function createTaskRun(
     async approvalRequired({ id: ticket, url, decideMs, runMs }, given) {
       if (waiting) throw stillPending
       message = url === undefined ? 'Waiting for approval' : `Waiting for approval: ${url}`
-      const record = newRecord({ waits: { ticket, args, answers: given } }, decideMs + runMs)
+      const record = newRecord(undefined, { ticket, args, answers: given }, decideMs + runMs)
       await calls.create(record)
       request.facts['task'] = id
       return createTaskResult(record, intervals)
@@ -252,7 +268,7 @@ export function createTaskRun(
         await become()
         return askAll(request, questions, askRound)
       }
-      const asked = lastAsk.then(next, next)
+      const asked = lastAsk ? lastAsk.then(next, next) : next()
       lastAsk = asked.catch(() => {})
       return asked
     },
@@ -273,29 +289,12 @@ export function createTaskRun(
     },
   }
   if (waiting) own(waiting.record, waiting.held)
-
-  return {
-    call,
-    follow(work) {
-      work.then(settled.resolve, settled.reject)
-      const answer = settled.promise.finally(() => {
-        if (phase !== 'call') return
-        phase = 'over'
-        cancelStart()
-        unfollow()
-      })
-      return new Promise((resolve, reject) => {
-        created.promise.then(resolve, reject)
-        const unlessTask = (then: () => void) => (): void => {
-          if (phase !== 'task') then()
-        }
-        answer.then(
-          (result) => unlessTask(() => resolve(result))(),
-          (thrown) => unlessTask(() => reject(thrown))(),
-        )
-      })
-    },
+  try {
+    settled.resolve(work(call))
+  } catch (thrown) {
+    settled.reject(thrown)
   }
+  return answered.promise
 }
 
 const causeOf = (thrown: unknown): Params => ({

@@ -4,29 +4,24 @@
  * questions and approvals come first, and a call that they refuse never is a task.
  */
 
-import type { Call, Handler, Layer } from '../core/call.ts'
-import { callAsync } from '../core/call.ts'
+import type { Handler, Layer } from '../core/call.ts'
 import type { InstalledTasks } from './deps.ts'
-import { createTaskRun, isTaskTool } from './task-run.ts'
+import { isTaskTool, runAsTask } from './task-run.ts'
 import { isDeclared, notDeclared } from './wire.ts'
 
 export const tasksLayer =
   (installed: (next: Handler) => InstalledTasks): Layer =>
   (next) => {
     const deps = installed(next)
+    const { approvals, park } = deps.host.slots
     return (call) => {
       const { target } = call
-      if (target.kind !== 'tool') return next(call)
-      if (!isDeclared(call)) {
-        if (target.task === 'always') throw notDeclared()
-        return next(call)
-      }
-      const { approvals, park } = deps.host.slots
-      return isTaskTool(target) || approvals || (park && target.asksWhileRunning) ? mayBecomeTask(call) : next(call)
-    }
-    function mayBecomeTask(call: Call): ReturnType<Handler> {
-      const run = createTaskRun(deps, call)
-      return run.follow(callAsync(next, run.call))
+      const mayBecomeTask = isTaskTool(target) || approvals || (park && target.asksWhileRunning)
+      // Most calls are of other tools, so they pass before the client's capabilities are read.
+      if (!mayBecomeTask || target.kind !== 'tool') return next(call)
+      if (isDeclared(call)) return runAsTask(deps, call, next)
+      if (target.task === 'always') throw notDeclared()
+      return next(call)
     }
   }
 

@@ -11,7 +11,8 @@ import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import { abandon, claim, unclaim } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
-import { createTaskRun } from './task-run.ts'
+import type { ClaimedTask } from './task-run.ts'
+import { runAsTask } from './task-run.ts'
 
 /** One text for unknown, expired and foreign: the difference would tell which ids exist. */
 export const unknownTask = (): RpcError => invalidParams('unknown task')
@@ -65,7 +66,7 @@ async function claimAndRun(deps: InstalledTasks, call: Call, record: RunningCall
       giveUp()
       return claimed?.call ?? record
     }
-    run(deps, call, claimed.call, { free, release })
+    run(deps, call, { record: claimed.call, held: { free, release } })
     return claimed.call
   } catch (thrown) {
     giveUp()
@@ -77,12 +78,7 @@ async function claimAndRun(deps: InstalledTasks, call: Call, record: RunningCall
   }
 }
 
-function run(
-  deps: InstalledTasks,
-  call: Call,
-  record: RunningCall,
-  held: { readonly free: () => void; readonly release: () => void },
-): void {
+function run(deps: InstalledTasks, call: Call, { record, held }: ClaimedTask): void {
   const { host, next } = deps
   const { tool: name, waits } = record
   const args = waits?.args ?? {}
@@ -106,8 +102,6 @@ function run(
     detach: () => {},
     facts: { caller, tenant, credential, task: record.id },
   }
-  const task = createTaskRun(deps, request, { record, held })
-  const work = pipeline([host.authorize], next)
   // Its record says how it ends.
-  task.follow(callAsync(work, task.call)).catch(() => {})
+  runAsTask(deps, request, pipeline([host.authorize], next), { record, held }).catch(() => {})
 }

@@ -30,31 +30,42 @@ export interface PollIntervals {
   readonly waitingMs: number
 }
 
+/** Made for one answer, which adds its own members: copies would cost more than the task. */
+interface WireTask {
+  resultType?: 'task'
+  [member: string]: unknown
+}
+
 /** Flat, without a wrapper. `ttlMs` counts from the creation. */
-function taskOf(call: RunningCall, { runningMs, waitingMs }: PollIntervals): Params {
+function taskOf(call: RunningCall, { runningMs, waitingMs }: PollIntervals): WireTask {
   const { id, createdAt, changedAt, until, message, process, outcome } = call
-  return {
+  const created = new Date(createdAt).toISOString()
+  const task: WireTask = {
     taskId: id,
     status: statusOf(call),
-    ...(message !== undefined && { statusMessage: message }),
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(changedAt).toISOString(),
+    createdAt: created,
+    lastUpdatedAt: changedAt === createdAt ? created : new Date(changedAt).toISOString(),
     ttlMs: Math.max(1, Math.ceil(until - createdAt)),
     pollIntervalMs: process === undefined && !outcome ? waitingMs : runningMs,
   }
+  if (message !== undefined) task['statusMessage'] = message
+  return task
 }
 
 /** The answer to `tools/call`. It carries neither results nor questions: clients ask for those. */
-export const createTaskResult = (call: RunningCall, intervals: PollIntervals): Result => ({
-  resultType: 'task',
-  ...taskOf(call, intervals),
-})
+export function createTaskResult(call: RunningCall, intervals: PollIntervals): Result {
+  const task = taskOf(call, intervals)
+  task.resultType = 'task'
+  return task
+}
 
 /** The answer to `tasks/get`, and what `notifications/tasks` carries. */
 export function detailedTask(call: RunningCall, intervals: PollIntervals): Params {
   const { outcome, questions } = call
   const task = taskOf(call, intervals)
-  if (!outcome) return Object.keys(questions).length > 0 ? { ...task, inputRequests: questions } : task
-  if ('result' in outcome) return { ...task, result: outcome.result }
-  return 'error' in outcome ? { ...task, error: outcome.error } : task
+  if (!outcome) {
+    if (task['status'] === 'input_required') task['inputRequests'] = questions
+  } else if ('result' in outcome) task['result'] = outcome.result
+  else if ('error' in outcome) task['error'] = outcome.error
+  return task
 }
