@@ -5,13 +5,13 @@
  * It imports nothing else, because the page bundles it too.
  */
 
-import type { routes } from './routes.ts'
-import type { ConsoleSchemas, FromSchema } from './schemas.ts'
+import type { ConsoleRoutes } from './routes/index.ts'
+import type { FromSchema } from './schemas/from-schema.ts'
+import type { ConsoleSchemas } from './schemas/index.ts'
 
-export { routes } from './routes.ts'
-export { schemas } from './schemas.ts'
+export { routes } from './routes/index.ts'
+export { schemas } from './schemas/index.ts'
 
-export type ConsoleRoutes = typeof routes
 /** A route of the console’s API, by its name in `routes`. */
 export type RouteName = keyof ConsoleRoutes
 
