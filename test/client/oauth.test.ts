@@ -26,6 +26,8 @@ interface World {
   challenge: string
   /** What the metadata names as its issuer. */
   named?: string
+  /** Where the metadata says that people sign in. */
+  signInPage?: string
 }
 
 async function listen(server: Server): Promise<string> {
@@ -60,7 +62,7 @@ async function createWorld(): Promise<World> {
       if (pathname === '/.well-known/oauth-authorization-server')
         json({
           issuer: world.named ?? issuer,
-          authorization_endpoint: `${issuer}/authorize`,
+          authorization_endpoint: world.signInPage ?? `${issuer}/authorize`,
           token_endpoint: `${issuer}/token`,
           registration_endpoint: `${issuer}/register`,
           code_challenge_methods_supported: ['S256'],
@@ -251,6 +253,16 @@ test('metadata of another issuer is refused', async () => {
   ).rejects.toMatchObject({ reason: 'unauthorized' })
   expect(world.asked).not.toContain('/token')
 })
+
+test.each(['javascript:alert(1)//', 'data:text/html,x', 'file:///etc/passwd', 'http://evil.example/'])(
+  'a sign-in page at %s is not opened',
+  async (address) => {
+    const world = await createWorld()
+    world.signInPage = address
+    await expect(createOAuth(signedIn(world)).begin()).rejects.toMatchObject({ reason: 'refusedAddress' })
+    expect(world.asked).not.toContain('/register')
+  },
+)
 
 test.each(['http://169.254.169.254/latest', 'http://evil.example/', 'https://10.0.0.1/', 'file:///etc/passwd'])(
   'metadata at %s is not fetched',

@@ -8,6 +8,7 @@
 import type { AuthorizationServer, TokenEndpointResponse } from 'oauth4webapi'
 import * as oauth4webapi from 'oauth4webapi'
 import { systemClock } from '../../core/clock.ts'
+import { isSafeUrl } from '../../core/loopback.ts'
 import { ClientError } from '../errors.ts'
 import type { Challenge } from '../http/authorization.ts'
 import { createHostGuard } from '../http/hosts.ts'
@@ -158,6 +159,9 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     if (redirectUrl === undefined) throw new ClientError('unauthorized', 'A sign-in needs "redirectUrl"')
     if (server.authorization_endpoint === undefined || !server.code_challenge_methods_supported?.includes('S256'))
       throw new ClientError('unauthorized', `${server.issuer} does not support PKCE with S256`)
+    // A person opens this address, so a hostile server must not make it a script or a file.
+    if (!isSafeUrl(server.authorization_endpoint))
+      throw new ClientError('refusedAddress', `The sign-in page of ${server.issuer} is not https`)
     const { client, registration } = await identify(server, identity, keptClient(server), fetch, scope)
     const state = oauth4webapi.generateRandomState()
     const verifier = oauth4webapi.generateRandomCodeVerifier()
