@@ -158,6 +158,26 @@ describe('the flow of a call that needs an approval', () => {
     expect((await call('broken'))['result']).toMatchObject({ isError: true })
     expect(await approvals.get(request_id)).toMatchObject({ status: 'failed' })
   })
+
+  test('questions of the work stay in their order on the ticket, whichever is answered first', async () => {
+    const asking = tool({
+      ...{ name: 'asking', description: 'x', approval: 'always', stateless: true },
+      async run(_, { call }) {
+        await call.recordQuestion?.({ key: '1', question: 'Who?' })
+        await call.recordQuestion?.({ key: '2', question: 'When?' })
+        await call.recordQuestion?.({ key: '1', question: 'Who?', answer: 'Ann' })
+        return 'done'
+      },
+    })
+    const { call, approvals } = await openApprovalsFixture({}, { tools: () => [asking] })
+    const { request_id } = requiredIn(await call('asking'))
+    await approvals.decide(request_id, { approved: true }, owner)
+    await call('asking')
+    expect((await approvals.get(request_id))?.questions).toEqual([
+      { key: '1', question: 'Who?', answer: 'Ann' },
+      { key: '2', question: 'When?' },
+    ])
+  })
 })
 
 test("the stored arguments run, even if the caller's object changes in the meantime", async () => {

@@ -8,7 +8,7 @@ import { Fragment } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Chunk, Section } from './arguments.ts'
 import { chunksOf, exactSection, sectionsOf } from './arguments.ts'
-import { Code, countHidden, ListedLines } from './code.tsx'
+import { Code, countHidden, HiddenWarning, ListedLines } from './code.tsx'
 import { number, Visible } from './ui.tsx'
 
 interface RenderedChunk {
@@ -58,13 +58,7 @@ export function Arguments({ label, text, onUnseen }: ArgumentsProps): JSX.Elemen
           </button>
         )}
       </div>
-      {hidden > 0 && (
-        <p class="warning" role="alert">
-          {hidden === 1
-            ? 'One character is invisible or looks like another. It is marked below.'
-            : `${hidden} characters are invisible or look like others. They are marked below.`}
-        </p>
-      )}
+      <HiddenWarning count={hidden} />
       {sections.map((section, at) => (
         <Listing
           key={`${exact} ${section.name}`}

@@ -33,6 +33,16 @@ const isOrdinary = (character: string): boolean => character === '\t' || charact
 export const countHidden = (text: string): number =>
   markedPieces(text).filter((piece) => piece.kind !== 'text' && !isOrdinary(piece.text)).length
 
+/** Says how many characters of a listing are marked. */
+export const HiddenWarning = ({ count }: { readonly count: number }): JSX.Element | null =>
+  count === 0 ? null : (
+    <p class="warning" role="alert">
+      {count === 1
+        ? 'One character is invisible or looks like another. It is marked below.'
+        : `${count} characters are invisible or look like others. They are marked below.`}
+    </p>
+  )
+
 export const ListedLines = ({ lines }: { readonly lines: readonly ListedLine[] }): JSX.Element => (
   <>
     {lines.map((line, at) => (

@@ -14,6 +14,7 @@ import { TicketContext } from './context.tsx'
 import { DecisionForm, InDoubtForm } from './decide.tsx'
 import type { NextTicket } from './outcome.tsx'
 import { missingPeople, Outcome } from './outcome.tsx'
+import { Questions } from './questions.tsx'
 
 export const statusTone = (status: Ticket['status']): 'good' | 'bad' | 'warn' | 'accent' | 'plain' => tones[status]
 const tones = {
@@ -192,6 +193,7 @@ function TicketContent(props: TicketDetailProps & { readonly ticket: Ticket }): 
         <Changes before={ticket.previous.arguments} now={ticket.arguments} id={ticket.previous.id} />
       )}
       {ticket.decisions.length > 0 && <Decisions ticket={ticket} />}
+      {ticket.questions && <Questions questions={ticket.questions} />}
       <TicketContext ticket={ticket} />
       {ticket.status === 'in doubt' ? (
         <InDoubtForm ticket={ticket} onResolved={onDecided} />

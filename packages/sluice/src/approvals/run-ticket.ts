@@ -90,9 +90,14 @@ export function createTicketRunner(
     for (let tries = 0; tries < maxTries; tries++) {
       const live = await ticketStore.readState(id)
       if (!live) throw invalidTicket()
-      const others = (live.state.questions ?? []).filter(({ key }) => key !== asked.key)
-      if (others.length >= maxQuestions) throw fail(`The tool asked more than ${maxQuestions} questions`)
-      if (await ticketStore.transition(id, live, { ...live.state, questions: [...others, asked] })) return
+      const earlier = live.state.questions ?? []
+      // An answer takes the place of its question, so that the ticket keeps the order of the questions.
+      const isAnswer = earlier.some(({ key }) => key === asked.key)
+      if (!isAnswer && earlier.length >= maxQuestions) throw fail(`The tool asked more than ${maxQuestions} questions`)
+      const questions = isAnswer ? earlier.map((each) => (each.key === asked.key ? asked : each)) : [...earlier, asked]
+      if (!(await ticketStore.transition(id, live, { ...live.state, questions }))) continue
+      engine.notifyChange(id, live.state.status)
+      return
     }
     throw new RpcError('storeUnavailable', 'The question could not be written to the ticket of this call. Try again')
   }

@@ -34,7 +34,7 @@ export const questionLog =
     record(tenant.id, 'questionAsked', { ...about, ...(attribution && { attribution }) })
     return async (answer) => {
       const { action } = answer
-      await call.recordQuestion?.({ ...shown, answer: JSON.stringify(answer).slice(0, maxText) })
+      await call.recordQuestion?.({ ...shown, answer: excerptOf(JSON.stringify(answer)) })
       const outcome = typeof action === 'string' ? { action } : {}
       record(tenant.id, 'questionAnswered', { ...about, ...outcome, answer: digest(answer as Json) })
     }
@@ -43,5 +43,8 @@ export const questionLog =
 /** A question as a person reads it on the ticket. */
 function textOf(method: string, { message, ...params }: Params): string {
   const text = typeof message === 'string' ? message : `${method} ${JSON.stringify(params)}`
-  return text.slice(0, maxText)
+  return excerptOf(text)
 }
+
+/** A text that was cut says so, because its end may change what it means. */
+const excerptOf = (text: string): string => (text.length <= maxText ? text : `${text.slice(0, maxText)}…`)

@@ -208,6 +208,9 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     ...(view.of && { of: view.of }),
     ...(view.rule !== undefined && { rule: view.rule }),
     decisions: view.decisions,
+    ...(view.questions && {
+      questions: view.questions.map(({ question, answer }) => ({ question, ...(answer !== undefined && { answer }) })),
+    }),
     ...(view.task !== undefined && { task: view.task }),
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,

@@ -74,6 +74,19 @@ export const ticketSchemas = {
         description: "The operator's rule that decided, in words. Absent if the tool alone asks for an approval.",
       },
       decisions: { type: 'array', items: { $ref: 'Decision' } },
+      questions: {
+        type: 'array',
+        description:
+          'What the work asked while it ran, in order, and the answers. The approval does not cover them. Absent if it asked nothing.',
+        items: {
+          type: 'object',
+          required: ['question'],
+          properties: {
+            question: { type: 'string', description: 'Ends with … if there is more.' },
+            answer: { type: 'string', description: 'JSON. Ends with … if there is more. Absent before the answer.' },
+          },
+        },
+      },
       task: {
         type: 'string',
         description: 'The task that waits for this ticket, and runs when its caller looks at it.',
