@@ -288,6 +288,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     handle: server.handle,
     expandScopes: authenticate?.expandScopes,
     toolsOf: tenancy?.toolsOf,
+    hasTenants: !!tenancy,
   })
   return server
 }

@@ -190,6 +190,8 @@ export interface AttachedServer {
   handle(message: unknown, context: { readonly via: Via }): Promise<object | readonly object[] | null>
   readonly expandScopes: AuthenticateContribution['expandScopes']
   readonly toolsOf: TenantsContribution['toolsOf']
+  /** Whether calls have the tenants of their callers. Otherwise all are in one. */
+  readonly hasTenants: boolean
 }
 
 /** Finds the target of a message. */

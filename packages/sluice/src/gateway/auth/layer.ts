@@ -64,15 +64,14 @@ export function signInsOf(running: () => Running | undefined): SignIns {
     if (!found) throw new RpcError('invalidParams', `No running upstream "${upstream.slice(0, 64)}" has a sign-in`)
     return found
   }
+  const upstreams = (): readonly string[] =>
+    [...(running() ?? [])].flatMap(([upstream, { auth }]) => (auth?.signIns ? upstream : []))
   return {
-    async list(person) {
-      const all = [...(running() ?? [])].flatMap(([upstream, { auth }]) =>
-        auth?.signIns ? [{ upstream, signIns: auth.signIns }] : [],
-      )
-      return Promise.all(all.map(async ({ upstream, signIns }) => ({ upstream, ...(await signIns.state(person)) })))
-    },
-    start: async (person, upstream) => ({ url: await of(upstream).start(person) }),
-    confirm: async (person, upstream, code) => of(upstream).confirm(person, code),
-    revoke: async (person, upstream) => of(upstream).revoke(person),
+    upstreams,
+    list: (person) =>
+      Promise.all(upstreams().map(async (upstream) => ({ upstream, ...(await of(upstream).state(person)) }))),
+    start: async (person, upstream, origin) => ({ url: await of(upstream).start(person, origin) }),
+    confirm: async (person, upstream, code, origin) => of(upstream).confirm(person, code, origin),
+    revoke: async (person, upstream, origin) => of(upstream).revoke(person, origin),
   }
 }

@@ -16,6 +16,7 @@ import type { SavedSignIn, TokenStore } from '../../client/oauth/tokens.ts'
 import { sealedTokens } from '../../client/oauth/tokens.ts'
 import type { OAuth } from '../../client/oauth/types.ts'
 import { bugOf, RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
 import type { Page } from '../../core/plugin.ts'
 import { sha256 } from '../../core/sha256.ts'
 import type { ClientSource } from './client-source.ts'
@@ -27,7 +28,7 @@ import type { Held } from './records.ts'
 import { createRecords } from './records.ts'
 import { signInMissing } from './sign-in-missing.ts'
 import { signInTool } from './tool.ts'
-import type { AuthContext, CallerAuth, Person, PersonSignIns, UpstreamAuth } from './types.ts'
+import type { AuthContext, CallerAuth, Person, PersonSignIns, SignInOrigin, UpstreamAuth } from './types.ts'
 
 /** Options of a sign-in. */
 export interface SignInOptions {
@@ -60,6 +61,8 @@ interface Account {
 const staleMs = 5000
 const maxAccounts = 10_000
 const maxTries = 5
+/** The upstream names the issuer, so it may be long. */
+const maxIssuerChars = 300
 
 function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth {
   const { clock, logger, audit, upstream, url, allowHosts, sender } = context
@@ -76,6 +79,9 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
       upstream,
       message: 'Set "secret": sign-ins are lost when this process ends',
     })
+
+  const record = (kind: string, { tenant, subject }: Person, more: Params): void =>
+    audit.record(tenant, kind, { upstream, caller: subject, ...more })
 
   const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
     const known = await client()
@@ -181,7 +187,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     }
   }
 
-  async function start(person: Person): Promise<string> {
+  async function start(person: Person, origin?: SignInOrigin): Promise<string> {
     const earlier = await records.begun(person)
     if (earlier && earlier.redirectUrl === redirectUrl()) return earlier.signIn.url
     const { wanted, text } = await accountOf(person)
@@ -195,6 +201,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     )
     const begun = await explainStartError(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
     await records.begin(person, { signIn: begun, redirectUrl: redirect })
+    record('upstream sign-in started', person, { issuer: begun.issuer.slice(0, maxIssuerChars), ...origin })
     return begun.url
   }
 
@@ -235,26 +242,27 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     return saved
   }
 
-  async function confirm(person: Person, code: string): Promise<void> {
+  async function confirm(person: Person, code: string, origin?: SignInOrigin): Promise<void> {
     const held = await records.held(person)
     if (!held)
       throw new RpcError(
         'invalidParams',
         `No sign-in to ${upstream} waits for a code, or the code expired: start again`,
       )
-    if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held)
+    if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held, origin)
     // Of two requests with the code, one continues.
     if (!(await records.changeHeld(person, held, undefined))) throw new RpcError('conflict', 'This code was just used')
     await tokensOf(person, () => {}).save(nameOf(person), held.saved)
     await records.want(person, undefined)
     await records.claimLister(person)
     forget(person)
-    audit.record(person.tenant, 'upstream signed in', { upstream, caller: person.subject })
+    record('upstream signed in', person, { ...origin })
     await context.changed(person, true)
   }
 
-  async function wrongCode(person: Person, held: Held): Promise<RpcError> {
+  async function wrongCode(person: Person, held: Held, origin: SignInOrigin | undefined): Promise<RpcError> {
     const tries = held.tries + 1
+    record('upstream code refused', person, { tries, ...origin })
     const isLast = tries >= maxTries
     await records.changeHeld(person, held, isLast ? undefined : { ...held, tries })
     return new RpcError(
@@ -265,13 +273,13 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     )
   }
 
-  async function revoke(person: Person): Promise<void> {
+  async function revoke(person: Person, origin?: SignInOrigin): Promise<void> {
     const { oauth, text } = await accountOf(person)
     await records.forgetBegun(person)
     await records.releaseLister(person)
     forget(person)
     if (text !== undefined) {
-      audit.record(person.tenant, 'upstream signed out', { upstream, caller: person.subject })
+      record('upstream signed out', person, { ...origin })
       // The tokens are forgotten first. If the authorization server cannot be reached they end by themselves.
       await oauth.revoke().catch((thrown: unknown) => {
         logger.warn({ event: 'tokenNotRevoked', upstream, ...bugOf(thrown) })
@@ -282,7 +290,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
 
   const signIns: PersonSignIns = {
     async state(person) {
-      const { text } = await accountOf(person)
+      const { text, wanted } = await accountOf(person)
       if (text === undefined) return { state: (await records.held(person)) ? 'waiting' : 'signed out' }
       const saved = await tokensOf(person, () => {}).load(nameOf(person))
       if (!saved) return { state: 'signed out' }
@@ -291,6 +299,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
         ...{ state: 'signed in', issuer },
         ...(scope !== undefined && { scope }),
         ...(expiresAt !== undefined && { expiresAt }),
+        ...(wanted !== undefined && { wantsMore: true }),
       }
     },
     start,

@@ -32,26 +32,37 @@ export interface UpstreamSignIn {
   readonly scope?: string
   /** When the access token ends, in milliseconds since the epoch. It is refreshed before. */
   readonly expiresAt?: number
+  /** The upstream refused a call for want of scopes. The next sign-in asks for them. */
+  readonly wantsMore?: true
+}
+
+/** Where a person acts, if not by a call. The audit records it. */
+export interface SignInOrigin {
+  readonly via: 'console'
+  /** The credential of the session. */
+  readonly credential: string
 }
 
 /** The sign-ins of people at the upstreams of a gateway, for a console or a command. */
 export interface SignIns {
+  /** Returns the names of the running upstreams that people sign in to. */
+  upstreams(): readonly string[]
   /** Returns the upstreams that people sign in to, with the state of this person. */
   list(person: Person): Promise<readonly UpstreamSignIn[]>
   /** Returns the address of the page to open. It is the same until it expires, 15 minutes later. */
-  start(person: Person, upstream: string): Promise<{ readonly url: string }>
+  start(person: Person, upstream: string, origin?: SignInOrigin): Promise<{ readonly url: string }>
   /** Connects the account if the code of the page is right. Otherwise throws an `RpcError` that says what to do. */
-  confirm(person: Person, upstream: string, code: string): Promise<void>
+  confirm(person: Person, upstream: string, code: string, origin?: SignInOrigin): Promise<void>
   /** Forgets the tokens, and revokes them at the authorization server if it offers that. */
-  revoke(person: Person, upstream: string): Promise<void>
+  revoke(person: Person, upstream: string, origin?: SignInOrigin): Promise<void>
 }
 
 /** The part of `SignIns` that one upstream has. */
 export interface PersonSignIns {
   state(person: Person): Promise<Omit<UpstreamSignIn, 'upstream'>>
-  start(person: Person): Promise<string>
-  confirm(person: Person, code: string): Promise<void>
-  revoke(person: Person): Promise<void>
+  start(person: Person, origin?: SignInOrigin): Promise<string>
+  confirm(person: Person, code: string, origin?: SignInOrigin): Promise<void>
+  revoke(person: Person, origin?: SignInOrigin): Promise<void>
 }
 
 /** How callers get a credential at an upstream: `signIn({ … })` or `exchangeTokens({ … })` of `sluice/gateway-auth`. */
