@@ -434,6 +434,10 @@ describe('the documentation is true', () => {
       restartUpstream: async () => ({ status: 200, body: {} }),
       getDefinitions: async () => ({ status: 200, body: { definitions: [] } }),
       decideDefinition: async () => ({ status: 200, body: {} }),
+      // test/console/upstream-sign-in.test.ts has an upstream to sign in to.
+      startUpstreamSignIn: async () => ({ status: 200, body: { url: 'https://id.example.com/' } }),
+      confirmUpstreamSignIn: async () => ({ status: 200, body: {} }),
+      endUpstreamSignIn: async () => ({ status: 200, body: {} }),
       listAccess: () => owner.get('api/access?server=shop'),
       listTenants: () => owner.get('api/tenants'),
       listKeys: () => owner.get('api/keys'),

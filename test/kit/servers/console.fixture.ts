@@ -110,7 +110,9 @@ export interface ConsoleFixture {
   close(): Promise<void>
 }
 
-export interface ConsoleFixtureOptions extends ConsoleListenOptions, Pick<ConsoleOptions, 'gateway' | 'clients'> {
+export interface ConsoleFixtureOptions
+  extends ConsoleListenOptions,
+    Pick<ConsoleOptions, 'gateway' | 'clients' | 'owner'> {
   readonly definition?: ServerDefinition
   /** Further servers that share the console. */
   readonly also?: readonly ServerDefinition[]
@@ -132,6 +134,7 @@ export async function openConsoleFixture({
   sharing,
   gateway,
   clients,
+  owner,
   ...options
 }: ConsoleFixtureOptions = {}): Promise<ConsoleFixture> {
   const clock = sharing?.clock ?? adjustableClock()
@@ -156,6 +159,7 @@ export async function openConsoleFixture({
     ...{ store, approvals, audit, clock },
     ...(gateway && { gateway }),
     ...(clients && { clients }),
+    ...(owner !== undefined && { owner }),
   })
   const serve = (each: ServerDefinition): Server =>
     createServer(each, {

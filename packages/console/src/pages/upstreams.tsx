@@ -8,6 +8,7 @@ import { Code, toLines } from '../code.tsx'
 import { serverNow, useQuery } from '../hooks.ts'
 import { ago, Chip, Confirm, Empty, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
 import { Definitions } from './definitions.tsx'
+import { UpstreamSignIn } from './upstream-sign-in.tsx'
 
 const refreshMs = 5_000
 
@@ -63,6 +64,7 @@ function Upstream({ upstream, mayManage, onChange }: UpstreamProps): JSX.Element
         <Restart upstream={upstream} mayManage={mayManage} onDone={onChange} />
       </header>
       <Facts facts={factsOf(upstream)} />
+      {upstream.signIn && <UpstreamSignIn upstream={name} signIn={upstream.signIn} onChange={onChange} />}
       {lastError !== undefined && (
         <p class="bad-text">
           <Visible text={lastError} />

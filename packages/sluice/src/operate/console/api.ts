@@ -37,6 +37,7 @@ export type MinuteStats = FromSchema<ConsoleSchemas['Minute']>
 /** The configuration that connects one client. */
 export type ClientFile = FromSchema<ConsoleSchemas['ClientFile']>
 export type UpstreamSummary = FromSchema<ConsoleSchemas['Upstream']>
+export type OwnSignIns = FromSchema<ConsoleSchemas['OwnSignIns']>
 export type DefinitionDiffView = FromSchema<ConsoleSchemas['Definition']>
 export type KeyAccess = FromSchema<ConsoleSchemas['Access']>
 export type ToolAccess = FromSchema<ConsoleSchemas['ToolAccess']>

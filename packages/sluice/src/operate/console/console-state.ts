@@ -33,6 +33,8 @@ export interface ConsoleState {
   readonly live: LiveStats
   readonly layerTimes: LayerTimes
   readonly history: History
+  /** Whether the operator named the person of the link. Otherwise that person has no name among the callers. */
+  readonly hasOwner: boolean
   /** The gateway of this process; `undefined` if there is none. */
   gateway(): Gateway | undefined
   clients(): readonly (ClientFile & { readonly isLocal?: boolean })[]

@@ -19,6 +19,7 @@ import {
 } from './tickets.ts'
 import { serversOf } from './tools.ts'
 import { tryTool } from './try-tool.ts'
+import { confirmSignIn, endSignIn, ownSignIns, startSignIn } from './upstream-sign-ins.ts'
 import { decideDefinition, definitionsOf, restartUpstream, upstreamsOf } from './upstreams.ts'
 
 /** The authenticated operator of a request. */
@@ -67,7 +68,10 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
         .filter(({ isLocal }) => !isLocal || tenants.length === 0)
         .map(({ isLocal: _1, ...client }) => client),
     }),
-    listUpstreams: async (_, { operator }) => ({ upstreams: upstreamsOf(consoleState, operator) }),
+    async listUpstreams(_, caller) {
+      const signIns = await ownSignIns(consoleState, caller)
+      return { upstreams: upstreamsOf(consoleState, caller.operator, signIns) }
+    },
     async restartUpstream({ name }, { operator, credential }) {
       const entry = { upstream: name, by: operator.name, credential }
       await restartUpstream(consoleState, operator, name)
@@ -77,6 +81,15 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
     getDefinitions: async (input) => ({ definitions: await definitionsOf(consoleState, input) }),
     async decideDefinition(input, { operator }) {
       await decideDefinition(consoleState, operator, input)
+      return {}
+    },
+    startUpstreamSignIn: (input, caller) => startSignIn(consoleState, caller, input),
+    async confirmUpstreamSignIn(input, caller) {
+      await confirmSignIn(consoleState, caller, input)
+      return {}
+    },
+    async endUpstreamSignIn(input, caller) {
+      await endSignIn(consoleState, caller, input)
       return {}
     },
     listAccess: (input, { operator }) => accessOf(consoleState, operator, input),

@@ -51,7 +51,8 @@ export interface ConsoleOptions {
   readonly logger?: Logger
   /**
    * The name of the person who signs in by the link, `owner` by default. If tickets need another subject than the
-   * caller's, this is the name that is compared.
+   * caller's, this is the name that is compared. Set it to the subject of that person's own calls: with it, the person
+   * can sign in to upstreams here.
    */
   readonly owner?: string
   /** Returns the gateway whose upstreams are shown. A function, because a gateway may be made later. */
@@ -100,6 +101,7 @@ export function createConsole(options: ConsoleOptions): Console {
     keys: apiKeys(store, { clock, bus }),
     countPending: pending.count,
     onTicketChange: pending.onChange,
+    hasOwner: options.owner !== undefined,
     gauges: (tenants) => (tenants.length > 0 ? [] : readGauges(servers)),
   }
   const deps = { consoleState, handlers: createHandlers(consoleState), sessions, operators }

@@ -48,6 +48,9 @@ interface StoredSession {
   readonly seen: number
 }
 
+/** The credential of sessions that a link opened. */
+export const linkCredential = 'console link'
+
 const linkTtlMs = 15 * 60_000
 const idleMs = 60 * 60_000
 const maxSessionMs = 12 * 60 * 60_000
@@ -84,7 +87,7 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
     operator,
     csrf: stored.csrf,
     expiresAt: Math.min(stored.opened + maxSessionMs, clock.now() + idleMs),
-    credential: stored.key === undefined ? 'console link' : `operator key ${stored.key}`,
+    credential: stored.key === undefined ? linkCredential : `operator key ${stored.key}`,
   })
   /** Renews the id. Of several concurrent requests one renews, and the others keep the id they have. */
   async function renew(key: Key, text: string, stored: StoredSession): Promise<string | undefined> {

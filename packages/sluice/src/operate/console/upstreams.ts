@@ -3,11 +3,19 @@
 import { RpcError } from '../../core/error.ts'
 import type { Gateway, UpstreamState } from '../../gateway/types.ts'
 import { modernRevision } from '../../protocol/revisions.ts'
-import type { ConnectionSummary, DefinitionDiffView, Operator, RouteInput, UpstreamSummary } from './api.ts'
+import type { ConnectionSummary, DefinitionDiffView, Operator, OwnSignIns, RouteInput, UpstreamSummary } from './api.ts'
 import type { ConsoleState } from './console-state.ts'
 
-export const upstreamsOf = ({ gateway }: ConsoleState, { tenants }: Operator): readonly UpstreamSummary[] =>
-  (gateway()?.states() ?? []).map((state) => toUpstream(state, tenants))
+/** `signIns` are those of the operator, by upstream. */
+export const upstreamsOf = (
+  { gateway }: ConsoleState,
+  { tenants }: Operator,
+  signIns: ReadonlyMap<string, OwnSignIns>,
+): readonly UpstreamSummary[] =>
+  (gateway()?.states() ?? []).map((state) => {
+    const signIn = signIns.get(state.name)
+    return { ...toUpstream(state, tenants), ...(signIn && { signIn }) }
+  })
 
 function toUpstream(state: UpstreamState, tenants: readonly string[]): UpstreamSummary {
   const { name, transport, definitions, tools, prompts, resources, templates, hash, revision } = state

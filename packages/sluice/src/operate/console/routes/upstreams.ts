@@ -50,4 +50,45 @@ export const upstreamRoutes = {
     },
     output: { type: 'object', properties: {} },
   },
+  startUpstreamSignIn: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/sign-in',
+    about:
+      'Starts your own sign-in at an upstream. Returns the page to open, which is the same until it expires, 15 minutes later.',
+    input: {
+      type: 'object',
+      required: ['name', 'tenant'],
+      properties: {
+        name: { type: 'string', maxLength: 256 },
+        tenant: { type: 'string', maxLength: 256, description: 'One of your own tenants.' },
+      },
+    },
+    output: { type: 'object', required: ['url'], properties: { url: { type: 'string' } } },
+  },
+  confirmUpstreamSignIn: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/sign-in/code',
+    about: 'Connects the account, if the code is the one that the page showed after the sign-in.',
+    input: {
+      type: 'object',
+      required: ['name', 'tenant', 'code'],
+      properties: {
+        name: { type: 'string', maxLength: 256 },
+        tenant: { type: 'string', maxLength: 256 },
+        code: { type: 'string', maxLength: 40 },
+      },
+    },
+    output: { type: 'object', properties: {} },
+  },
+  endUpstreamSignIn: {
+    method: 'POST',
+    path: '/api/upstreams/{name}/sign-out',
+    about: 'Forgets your own tokens of an upstream, and revokes them at the authorization server if it offers that.',
+    input: {
+      type: 'object',
+      required: ['name', 'tenant'],
+      properties: { name: { type: 'string', maxLength: 256 }, tenant: { type: 'string', maxLength: 256 } },
+    },
+    output: { type: 'object', properties: {} },
+  },
 } as const

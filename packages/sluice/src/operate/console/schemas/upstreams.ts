@@ -54,6 +54,35 @@ export const upstreamSchemas = {
         description: 'Operators of some tenants see only the connections of these tenants, without output and errors.',
         items: { $ref: 'Connection' },
       },
+      signIn: { $ref: 'OwnSignIns' },
+    },
+  },
+  OwnSignIns: {
+    type: 'object',
+    description: 'Your own sign-ins at an upstream. Absent if callers do not sign in to it.',
+    required: ['caller', 'accounts'],
+    properties: {
+      caller: { type: 'string', description: 'Your name, which is the subject of your calls.' },
+      reason: { type: 'string', description: 'Why you cannot sign in here. Absent if you can.' },
+      accounts: {
+        type: 'array',
+        description: 'One for each of your tenants.',
+        items: {
+          type: 'object',
+          required: ['tenant', 'state'],
+          properties: {
+            tenant: { type: 'string' },
+            state: {
+              enum: ['signed out', 'waiting', 'signed in'],
+              description: '`waiting`: you consented, and the code on the page is missing.',
+            },
+            issuer: { type: 'string', description: 'The authorization server that gave the tokens.' },
+            scope: { type: 'string' },
+            expiresAt: { type: 'number', description: 'When the access token ends. It is refreshed before.' },
+            wantsMore: { type: 'boolean', description: 'Whether the upstream refused a call for want of scopes.' },
+          },
+        },
+      },
     },
   },
   Definition: {
