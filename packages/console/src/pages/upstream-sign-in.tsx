@@ -4,7 +4,7 @@
  */
 
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useId, useRef, useState } from 'preact/hooks'
 import type { OwnSignIns } from '../../../sluice/src/operate/console/api.ts'
 import { callApi, problemOf } from '../client.ts'
 import { Chip, Confirm, Problem, Visible } from '../ui.tsx'
@@ -67,22 +67,14 @@ function Account({ upstream, caller, account, onChange }: AccountProps): JSX.Ele
   const isOpen = url !== undefined || state === 'waiting'
   return (
     <div class="account">
-      <p class="account-state" role="status" ref={heading} tabIndex={-1}>
-        <Chip tone={tones[state]}>{words[state]}</Chip>
-        <span>
-          for calls of <Visible text={caller} /> in the tenant <Visible text={tenant} />
-        </span>
-        {wantsMore && <Chip tone="warn">asks for more rights</Chip>}
-      </p>
-      <Grant account={account} />
-      {isOpen && (
-        <Steps
-          {...{ upstream, url, busy }}
-          onCode={(code) => finish(() => callApi('confirmUpstreamSignIn', { name: upstream, tenant, code }))}
-        />
-      )}
-      <Problem text={problem} />
-      <p class="actions">
+      <div class="account-head">
+        <p class="account-state" role="status" ref={heading} tabIndex={-1}>
+          <Chip tone={tones[state]}>{words[state]}</Chip>
+          <span>
+            for calls of <Visible text={caller} /> in the tenant <Visible text={tenant} />
+          </span>
+          {wantsMore && <Chip tone="warn">asks for more rights</Chip>}
+        </p>
         {(state !== 'signed in' || wantsMore) && (
           <button type="button" class={`button small ${isOpen ? '' : 'primary'}`} disabled={busy} onClick={start}>
             {isOpen ? 'Start again' : wantsMore ? 'Sign in again' : 'Sign in'}
@@ -94,7 +86,15 @@ function Account({ upstream, caller, account, onChange }: AccountProps): JSX.Ele
             Sign out<span class="unseen"> of {upstream}</span>
           </button>
         )}
-      </p>
+      </div>
+      <Grant account={account} />
+      {isOpen && (
+        <Steps
+          {...{ upstream, url, busy }}
+          onCode={(code) => finish(() => callApi('confirmUpstreamSignIn', { name: upstream, tenant, code }))}
+        />
+      )}
+      <Problem text={problem} />
       {isAsking && (
         <Confirm
           title={`Sign out of ${upstream}?`}
@@ -106,7 +106,7 @@ function Account({ upstream, caller, account, onChange }: AccountProps): JSX.Ele
           }}
         >
           <p>
-            The tokens are deleted here and revoked at the authorization server. The next call of{' '}
+            The tokens are deleted here, and revoked at the authorization server if it offers that. The next call of{' '}
             <Visible text={caller} /> asks for a sign-in.
           </p>
         </Confirm>
@@ -140,6 +140,7 @@ interface StepsProps {
 
 function Steps({ upstream, url, busy, onCode }: StepsProps): JSX.Element {
   const [code, setCode] = useState('')
+  const field = useId()
   return (
     <ol class="sign-in-steps">
       {url !== undefined && (
@@ -157,18 +158,17 @@ function Steps({ upstream, url, busy, onCode }: StepsProps): JSX.Element {
             onCode(code)
           }}
         >
-          <label>
-            <span>Type the code that the page shows</span>
-            <input
-              type="text"
-              name="code"
-              inputMode="numeric"
-              autoComplete="one-time-code"
-              maxLength={40}
-              value={code}
-              onInput={(event) => setCode(event.currentTarget.value)}
-            />
-          </label>
+          <label for={field}>Type the code that the page shows</label>
+          <input
+            id={field}
+            type="text"
+            name="code"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            maxLength={40}
+            value={code}
+            onInput={(event) => setCode(event.currentTarget.value)}
+          />
           <button type="submit" class="button primary small" disabled={busy || code.trim() === ''}>
             Connect<span class="unseen"> {upstream}</span>
           </button>
