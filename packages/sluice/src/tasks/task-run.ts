@@ -5,6 +5,7 @@
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Handler } from '../core/call.ts'
+import { callAsync } from '../core/call.ts'
 import type { CallTask } from '../core/call-task.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -289,11 +290,8 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
     },
   }
   if (waiting) own(waiting.record, waiting.held)
-  try {
-    settled.resolve(work(call))
-  } catch (thrown) {
-    settled.reject(thrown)
-  }
+  // Not `settled.resolve(promise)`, because a stop must still be able to settle it.
+  callAsync(work, call).then(settled.resolve, settled.reject)
   return answered.promise
 }
 
