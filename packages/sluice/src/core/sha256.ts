@@ -9,8 +9,9 @@
 /** Returns the first 32 bits of the fractional part. A double has 15 bits more than that of each root below. */
 const fraction = (root: number): number => (root % 1) * 2 ** 32
 function primesBelow(end: number): readonly number[] {
-  const numbers = Array.from({ length: end }, (_, n) => n)
-  return numbers.filter((n) => n > 1 && !numbers.some((m) => m > 1 && m < n && n % m === 0))
+  const found: number[] = []
+  for (let n = 2; n < end; n++) if (found.every((prime) => n % prime > 0)) found.push(n)
+  return found
 }
 
 // Each is marked as pure, so that a bundle without digests carries none of them.

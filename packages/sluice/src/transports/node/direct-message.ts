@@ -1,6 +1,7 @@
 /** A request and a response that are read from and written to a socket, without the objects of `node:http`. */
 
 import { isUtf8 } from 'node:buffer'
+import type { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
@@ -12,8 +13,8 @@ import { loopQueue } from './turn-queue.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { behindBytes, maxBufferedBytes } from './unsent-tracker.ts'
 
-/** Not imported, because an import reads every export, and one of them loads all of fetch. */
-const { STATUS_CODES: reasons } = process.getBuiltinModule('node:http')
+/** Loaded with the first response, because a server on stdio does not need `node:http`. */
+let reasons: typeof STATUS_CODES | undefined
 
 export class DirectRequest implements HttpRequest {
   readonly transport = 'http'
@@ -113,6 +114,7 @@ export class DirectReply implements HttpReply {
   }
   /** Returns the head up to the length. Throws before anything is sent, so that the refusal can be. */
   #head(status: number, headers: HttpHeaders): string {
+    reasons ??= process.getBuiltinModule('node:http').STATUS_CODES
     let text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\n`
     for (const name in headers) text += `${name}: ${checkedValue(headers[name] ?? '')}\r\n`
     return `${text}date: ${httpDate()}\r\n${this.#connection.connectionLines()}`

@@ -14,12 +14,6 @@ import { loopQueue } from './turn-queue.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { behindBytes, maxBufferedBytes } from './unsent-tracker.ts'
 
-/**
- * Not imported, because an import reads every export, and one of them loads all of fetch. That takes longer than all
- * our code.
- */
-const http = process.getBuiltinModule('node:http')
-
 /** How many bytes of a refused body are still read, so that a client that is writing sees the answer. */
 const maxDiscarded = 4 * 1024 * 1024
 
@@ -242,7 +236,8 @@ class NodeEventWriter implements EventWriter {
 
 /** Answers a refused upgrade request, and closes its connection. */
 export function replyOnSocket(request: IncomingMessage, socket: Duplex): NodeReply {
-  const response = new http.ServerResponse(request)
+  const { ServerResponse } = process.getBuiltinModule('node:http')
+  const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket as Socket)
   response.on('finish', () => socket.end())

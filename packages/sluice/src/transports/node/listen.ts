@@ -21,12 +21,6 @@ import { createPressureMonitor } from './pressure-monitor.ts'
 import { loopQueue } from './turn-queue.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
-/**
- * Not imported, because an import reads every export, and one of them loads all of fetch. That takes longer than all
- * our code.
- */
-const { createServer: createNodeServer } = process.getBuiltinModule('node:http')
-
 /** The address, the limits on connections, and how long closing may take. */
 export interface ListenOptions extends NodeHttpOptions {
   /** The port, by default 3000. 0 picks a free one. */
@@ -113,7 +107,8 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
     const served = serve ? serve(httpRequest, reply) : servePage(path, mounted, httpRequest, reply)
     served.catch(() => response.destroy())
   }
-  const node = createNodeServer(
+  // Not imported, because a server on stdio does not need it.
+  const node = process.getBuiltinModule('node:http').createServer(
     // By default Node looks for slow requests only every 30 s, whatever the timeouts are.
     { headersTimeout: 5_000, requestTimeout: 15_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
     (request, response) => whenResponseIsNext(request, response, () => handle(request, response, false)),
