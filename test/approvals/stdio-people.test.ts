@@ -15,7 +15,7 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 
-const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../packages/cli/bin/sluice.js', import.meta.url))
 const module = fileURLToPath(new URL('../kit/servers/gated-module.fixture.ts', import.meta.url))
 
 /** Each test starts processes. */

@@ -12,7 +12,7 @@ import { freePort, requireProgram } from '../kit/processes/programs.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const main = new URL('../../packages/cli/dist/main.js', import.meta.url).pathname
+const main = new URL('../../packages/cli/bin/sluice.js', import.meta.url).pathname
 
 function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-manifests-'))

@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// Committed, because npm links the commands of a workspace before the build writes dist/.
-import '../dist/main.js'
+// Committed, because npm links the commands of a workspace before the build writes lib/.
+import '../lib/main.js'

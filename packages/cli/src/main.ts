@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The entry of the command. It checks the version of Node before it loads anything, so that an old Node gets a message. */
 
+import { enableCompileCache } from './compile-cache.ts'
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(
@@ -8,23 +10,6 @@ if (major < 22 || (major === 22 && minor < 13)) {
   )
   process.exit(1)
 }
-const { run } = await import('./program.ts')
-const { takeEnvironment } = await import('sluice/node')
-const { processTerminal } = await import('./output.ts')
-
-const stopController = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    if (stopController.signal.aborted) process.exit(130)
-    stopController.abort()
-  })
-const terminal = processTerminal()
-process.exitCode = await run(process.argv.slice(2), {
-  terminal,
-  env: takeEnvironment(),
-  cwd: process.cwd(),
-  signal: stopController.signal,
-})
-// Exits once the output is read, even if handles are still open. A second Ctrl-C does not wait for that.
-await terminal.drained()
-process.exit()
+enableCompileCache(process.env)
+const { runProcess } = await import('./process.ts')
+await runProcess()

@@ -10,7 +10,7 @@ import { addressOf, type ListeningProcess } from '../../../test/kit/processes/li
 import type { Terminal } from '../src/output.ts'
 import { run } from '../src/program.ts'
 
-export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+export const main = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 
 export function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))

@@ -63,7 +63,7 @@ test('a module that cannot be loaded is named with its line', async () => {
 
 test('call shows the stderr of a started server if the tool fails, and not otherwise', async () => {
   const cwd = aProject()
-  const target = `${process.execPath} ${new URL('../dist/main.js', import.meta.url).pathname} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, '.data')}`
+  const target = `${process.execPath} ${new URL('../bin/sluice.js', import.meta.url).pathname} serve ${join(cwd, 'server.ts')} --stdio --data ${join(cwd, '.data')}`
   const good = await sluice(cwd, ['call', target, 'say'])
   expect(good).toMatchObject({ out: 'hi\n', err: '', code: 0 })
   const failed = await sluice(cwd, ['call', target, 'fail'])

@@ -2,16 +2,22 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { defaults } from '../src/config/defaults.ts'
 import { loadConfig } from '../src/config/load.ts'
-import { secretNames, toJsonSchema } from '../src/config/schema.ts'
+import { configSchema, toJsonSchema } from '../src/config/schema.ts'
+import { secretNames } from '../src/config/secret-names.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 test('config.schema.json is up to date', () => {
   expect(
     JSON.parse(read('packages/cli/config.schema.json')),
-    'Generate it again: node packages/cli/dist/main.js config schema > packages/cli/config.schema.json; npx biome check --write packages/cli',
+    'Generate it again: node packages/cli/bin/sluice.js config schema > packages/cli/config.schema.json; npx biome check --write packages/cli',
   ).toEqual(JSON.parse(JSON.stringify(toJsonSchema())))
+})
+
+test('config/defaults.ts is what the schema makes of an empty configuration', () => {
+  expect(defaults).toEqual(configSchema.parse({}))
 })
 
 interface Schema {

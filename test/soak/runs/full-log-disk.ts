@@ -12,7 +12,7 @@ import { bearer, type Client, ClientError, connect, httpTransport, ServerError }
 import { mountSmallDisk } from '../../kit/processes/small-disk.ts'
 import type { Soak } from '../soak.ts'
 
-const main = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../../packages/cli/bin/sluice.js', import.meta.url))
 
 /** A client would have given up after this time: the deadline of a call is 30 s. */
 const maxCallMs = 30_000

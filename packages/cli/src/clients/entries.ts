@@ -60,7 +60,7 @@ export function connectedName(value: unknown): string | undefined {
 }
 
 /** The command of a checkout, which is not installed from npm. */
-const mainPath = /[\\/]cli[\\/](dist|src)[\\/]main\.[jt]s$/
+const mainPath = /[\\/]cli[\\/](bin[\\/]sluice\.js|(dist|src)[\\/]main\.[jt]s)$/
 
 /** The members of an entry that say how the server is reached. `protect` replaces them and keeps all others. */
 const replacedMembers = ['type', 'command', 'args', 'env', 'cwd', 'url', 'serverUrl', 'httpUrl', 'headers']

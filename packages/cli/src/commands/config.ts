@@ -2,7 +2,8 @@
 
 import { maskLiteral } from '../config/literal-secrets.ts'
 import { isInGroup, loadConfig, variableOf } from '../config/load.ts'
-import { secretNames, toJsonSchema } from '../config/schema.ts'
+import { toJsonSchema } from '../config/schema.ts'
+import { secretNames } from '../config/secret-names.ts'
 import { leavesOf, pathText } from '../config/tree.ts'
 import { exitCodes, shortPath, styled, type Terminal, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'

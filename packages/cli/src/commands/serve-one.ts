@@ -5,15 +5,12 @@ import type { Gateway } from 'sluice/gateway-node'
 import { serveStdio } from 'sluice/node'
 import type { Config } from '../config/schema.ts'
 import { approveLine } from '../host/approve-line.ts'
-import { clientConfigs, keyPlaceholder } from '../host/client-configs.ts'
-import { listenForControl } from '../host/control.ts'
 import { createHost } from '../host/host.ts'
-import { identitiesIn, owner } from '../host/identities.ts'
+import { owner } from '../host/identities.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
-import { explainListenError, refuseSplitData, runServers, toServer } from '../host/run.ts'
-import { CommandError, exitCodes, styled, type Terminal } from '../output.ts'
+import { refuseSplitData, toServer } from '../host/run.ts'
+import { CommandError, exitCodes } from '../output.ts'
 import type { CommandContext } from './context.ts'
-import { drainOnSignal } from './wait-for-signal.ts'
 
 export interface OneServer {
   readonly name: string
@@ -43,7 +40,7 @@ export async function serveOne(context: CommandContext, one: OneServer): Promise
     ...(isStdio && { approveLine: approveLine({ folder, file: one.file, env }) }),
   })
   host.show({ gateway })
-  const control = gateway && (await listenForControl(folder, gateway, logger))
+  const control = gateway && (await (await import('../host/control.ts')).listenForControl(folder, gateway, logger))
   let closing: Promise<void> | undefined
   /** Closes once, because on stdio the transport calls it too. */
   const closeAll = (): Promise<void> => {
@@ -63,7 +60,7 @@ export async function serveOne(context: CommandContext, one: OneServer): Promise
       await closeAll()
       throw thrown
     }
-  } else await overHttp(context, one, host, closeAll)
+  } else await (await import('./serve-http.ts')).overHttp(context, one, host, closeAll)
   await closeAll()
   return exitCodes.ok
 }
@@ -84,47 +81,6 @@ async function overStdio(
   await serveStdio(server, { ...omitUndefined({ maxLineBytes, drainMs }), flush }).closed
   stopWatching?.()
 }
-
-async function overHttp(
-  context: CommandContext,
-  { name, opened, config, folder, describe, watch }: OneServer,
-  host: Awaited<ReturnType<typeof createHost>>,
-  closeAll: () => Promise<void>,
-): Promise<void> {
-  const { terminal } = context
-  const at = config.console
-  const page =
-    at &&
-    (await host.console?.listen({ port: at.port, host: at.host }).catch((thrown: unknown) => {
-      throw explainListenError(thrown, at.host, at.port, '--console-port')
-    }))
-  const { serving, servers } = await runServers([{ name, opened }], host, config)
-  const about = await describe?.().catch(async (thrown: unknown) => {
-    await serving.close()
-    await page?.close()
-    await closeAll()
-    throw thrown
-  })
-  const url = serving.urls[`/${name}`] ?? ''
-  host.show({ clients: clientConfigs({ [name]: url }, keyPlaceholder, { folder, file: undefined, builtIn: [] }) })
-  const server = servers[name]
-  const stopWatching = server && watch?.start(server)
-  terminal.err(`${name} on ${url}`)
-  for (const line of about ?? []) terminal.err(line)
-  if (config.authenticate?.apiKeys)
-    terminal.err(keyLine(terminal, folder, (await identitiesIn(folder, host.opened.store, [owner]))[owner] ?? ''))
-  if (page) terminal.err(`Console (the link works once, within 15 minutes):\n${await host.console?.link()}`)
-  if (stopWatching)
-    terminal.err(styled(terminal, 'dim', `Reloads when ${watch?.module} changes. Press Ctrl-C to stop.`))
-  else if (terminal.isTty) terminal.err(styled(terminal, 'dim', 'Press Ctrl-C to stop.'))
-  await drainOnSignal(context, serving, config)
-  stopWatching?.()
-  await page?.close()
-}
-
-/** Shows the key to a person only, because logs and scripts keep what they read from a pipe. */
-const keyLine = ({ isErrTerminal }: Terminal, folder: string, key: string): string =>
-  isErrTerminal ? `Your key: ${key}` : `Your key: in ${folder}/keys.json`
 
 /** Whether to serve on stdio: as the flags say, otherwise unless a person sits at a terminal. */
 export function choosesStdio(options: {

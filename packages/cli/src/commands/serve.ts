@@ -2,14 +2,13 @@
 
 import type { OpenedServer } from 'sluice'
 import { isLoopback } from 'sluice/node'
+import { isUpstream } from '../config/is-upstream.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { isInGroup } from '../config/load.ts'
 import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
-import { watchModule } from '../host/reload.ts'
 import { clock, isGated } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
-import { isUpstream, openUpstreams } from '../host/upstreams.ts'
 import { CommandError, escapeControls, exitCodes, styled, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { ServingFlags } from './load-for-serving.ts'
@@ -31,6 +30,7 @@ export async function serve(context: CommandContext, target: string, options: Se
   const logger = loggerOf(config)
   if (settings && isUpstream(settings)) {
     if (options.watch) throw new CommandError(watchNeedsModule, exitCodes.usage)
+    const { openUpstreams } = await import('../host/upstreams.ts')
     const upstreams = await openUpstreams({ [target]: { ...settings, enabled: true } }, config, {
       ...{ env, file: loaded.file },
     })
@@ -47,9 +47,10 @@ export async function serve(context: CommandContext, target: string, options: Se
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
   const local = applyLocalDefaults(loaded, isGated(opened.definition))
   const print = (text: string): void => terminal.err(styled(terminal, 'dim', wrapText(terminal, text)))
+  const { watchModule } = options.watch ? await import('../host/reload.ts') : { watchModule: undefined }
   return serveOne(context, {
     ...{ name, opened, config: local, folder, file, logger, isStdio },
-    ...(options.watch &&
+    ...(watchModule &&
       module !== undefined && {
         watch: { module, start: (server) => watchModule(module, server, local.timeoutMs, print) },
       }),

@@ -1,6 +1,7 @@
 /** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
 import type { Gateway } from 'sluice/gateway-node'
+import { isUpstream } from '../config/is-upstream.ts'
 import type { Config } from '../config/schema.ts'
 import { clientConfigs, keyPlaceholder, writeClientConfigs } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
@@ -11,7 +12,7 @@ import { loggerOf } from '../host/logger.ts'
 import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
-import { isUpstream, openUpstreams, problemOf } from '../host/upstreams.ts'
+import { openUpstreams, problemOf } from '../host/upstreams.ts'
 import { escapeControls, exitCodes, shortPath, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { ServingFlags } from './load-for-serving.ts'

@@ -2,12 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { didYouMean } from 'sluice/extend'
-import type * as z from 'zod'
-import { CommandError, exitCodes } from '../output.ts'
+import { defaults } from './defaults.ts'
 import { findConfig, homeConfig, readConfig } from './read.ts'
 import type { Config } from './schema.ts'
-import { configSchema, secretNames } from './schema.ts'
+import { secretNames } from './secret-names.ts'
 import type { Path, Tree } from './tree.ts'
 import { leavesOf, pathText, setLeaf } from './tree.ts'
 
@@ -54,9 +52,14 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
       setLeaf(merged, path, value)
       origins.set(pathText(path), origin(path))
     }
-  const parsed = configSchema.safeParse(merged)
-  if (!parsed.success) throw new CommandError(problemsOf(parsed.error, merged, origins), exitCodes.usage)
-  return { config: parsed.data, origins, ...(file !== undefined && { file }) }
+  const config = withDefaults(merged) ?? (await import('./validate.ts')).validate(merged, origins)
+  return { config, origins, ...(file !== undefined && { file }) }
+}
+
+/** `undefined` if there is something to validate. Most servers set no more than a folder, and start sooner without Zod. */
+function withDefaults({ data = defaults.data, ...others }: Tree): Config | undefined {
+  const isPlain = Object.keys(others).length === 0 && typeof data === 'string' && data !== ''
+  return isPlain ? { ...defaults, data } : undefined
 }
 
 /** `SLUICE_CONSOLE__PORT=4000` sets `console.port`. Two underscores go one level down; one makes the next letter a capital. */
@@ -98,59 +101,6 @@ function parseValue(text: string): unknown {
   }
 }
 
-function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string, string>): string {
-  const lines = error.issues.map((issue) => {
-    const path = fieldText(issue.path)
-    if (issue.code !== 'unrecognized_keys')
-      return `  ${path || 'the file'}: ${issue.message}${originSuffix(path, origins)}`
-    return issue.keys
-      .map((key) => {
-        const full = fieldText([...issue.path, key])
-        const meant = didYouMean(key, namesAt(issue.path, merged))
-        const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
-        return `  ${full}: unknown setting${meant}${originSuffix(from, origins)}`
-      })
-      .join('\n')
-  })
-  return ['Invalid configuration:', ...lines].join('\n')
-}
-
 /** Whether a path, as text, is `group` or below it. */
 export const isInGroup = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)
-
-/** Returns `servers.files.rules[0].tools`. */
-const fieldText = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`
-    const name = pathText([String(step)])
-    return text === '' || name.startsWith('[') ? text + name : `${text}.${name}`
-  }, '')
-
-/** Names the origin of a value. The values in a list come from where the list is written. */
-const originSuffix = (path: string, origins: ReadonlyMap<string, string>): string => {
-  const list = path.replace(/\[\d+\].*$/, '')
-  const origin = origins.get(path) ?? origins.get(list)
-  return origin === undefined ? '' : ` (${origin})`
-}
-
-/** Returns the known names at the position of an unknown key. */
-function namesAt(path: readonly PropertyKey[], merged: Tree): readonly string[] {
-  let schema: unknown = configSchema
-  for (const step of path) {
-    const { shape, def } = unwrapSchema(schema) ?? {}
-    schema = shape?.[String(step)] ?? def?.valueType ?? def?.element
-  }
-  return Object.keys(unwrapSchema(schema)?.shape ?? merged)
-}
-
-interface ObjectSchema {
-  readonly shape?: { readonly [name: string]: unknown }
-  /** The schema of the values of a record, and of the elements of a list. */
-  readonly def?: { readonly valueType?: unknown; readonly element?: unknown }
-}
-function unwrapSchema(schema: unknown): ObjectSchema | undefined {
-  let current = schema as { def?: { innerType?: unknown } } & ObjectSchema
-  while (current?.def?.innerType !== undefined) current = current.def.innerType as typeof current
-  return current
-}

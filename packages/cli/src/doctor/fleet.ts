@@ -1,11 +1,11 @@
 /** Checks what several processes on one store need: the same secret, and no server that keeps data in local files. */
 
 import type { Environment } from 'sluice/node'
+import { isUpstream } from '../config/is-upstream.ts'
 import type { Config } from '../config/schema.ts'
 import { clock } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder, secretOf } from '../host/store.ts'
-import { isUpstream } from '../host/upstreams.ts'
 import type { Finding } from './finding.ts'
 import { bad, good } from './finding.ts'
 

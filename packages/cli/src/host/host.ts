@@ -1,6 +1,5 @@
 /** The pipeline that a configuration describes: one store, one audit, approvals, a console, and the options of each server. */
 
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Caller, Logger, OpenedServer, PluginList, ServerOptions, Verifier } from 'sluice'
 import { apiKeys, authenticate, concurrency, rateLimit, tenants } from 'sluice'
@@ -9,7 +8,6 @@ import { createApprovals } from 'sluice/approvals'
 import type { AuditOptions } from 'sluice/audit'
 import { createAudit } from 'sluice/audit'
 import type { Console, ConsoleOptions } from 'sluice/console'
-import { createConsole } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics, park, tasks } from 'sluice/plugins'
@@ -68,7 +66,8 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   })
   let shown: Partial<ShownLater> = {}
   const later = { gateway: () => shown.gateway, clients: () => shown.clients ?? [] }
-  if (config.console && !stdio) consoleApp = createConsole({ ...common, ...later, approvals, owner })
+  if (config.console && !stdio)
+    consoleApp = (await import('sluice/console')).createConsole({ ...common, ...later, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
@@ -125,7 +124,7 @@ async function callersOf(
 
 /** On stdio the caller may choose any tenant, because an account that can start this process can read the data folder. */
 function ownerOf(tenant: string, owner: string): Callers {
-  const stdioToken = randomUUID()
+  const stdioToken = crypto.randomUUID()
   const caller: Caller = {
     subject: owner,
     credential: 'stdio',

@@ -1,11 +1,9 @@
 /** Starts the Sluice of this machine if it does not run, for clients that only know how to start commands. */
 
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Environment } from 'sluice/node'
 import { CommandError } from '../output.ts'
-
-const main = fileURLToPath(new URL('../main.js', import.meta.url))
+import { programFile } from './own-command.ts'
 
 /** How long `sluice start` may take on a busy machine. */
 const startMs = 60_000
@@ -38,7 +36,7 @@ export const isAnswering = (origin: string): Promise<boolean> =>
  */
 export async function startLocalSluice(origin: string, options: LocalStart): Promise<void> {
   const { args, cwd, env, signal, isReady, print } = options
-  const child = spawn(process.execPath, [main, 'start', ...args], { cwd, env, detached: true, stdio: 'ignore' })
+  const child = spawn(process.execPath, [programFile, 'start', ...args], { cwd, env, detached: true, stdio: 'ignore' })
   child.unref()
   print(`Sluice was not running. Started it as process ${child.pid}; "kill ${child.pid}" stops it.`)
   const until = Date.now() + startMs

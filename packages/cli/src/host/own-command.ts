@@ -3,12 +3,14 @@
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packageUrl } from '../package.ts'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+/** The file that Node starts. */
+export const programFile = fileURLToPath(new URL('bin/sluice.js', packageUrl))
 
-export const commandLine: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(main)
+export const commandLine: readonly [string, ...string[]] = /[\\/]node_modules[\\/]/.test(programFile)
   ? ['npx', '-y', '@sluice/cli']
-  : [process.execPath, main]
+  : [process.execPath, programFile]
 
 /** The folder of this package, with a separator at its end. */
-export const packagePath = `${realpathSync(fileURLToPath(new URL('../..', import.meta.url))).replace(/[\\/]$/, '')}${sep}`
+export const packagePath = `${realpathSync(fileURLToPath(packageUrl)).replace(/[\\/]$/, '')}${sep}`

@@ -4,7 +4,6 @@ import type { ServerDefinition } from 'sluice'
 import { type OpenedServer, type Server } from 'sluice'
 import type { ManyServing } from 'sluice/node'
 import { admission, createServer, nodeClock, protectedResource, serveMany, sessions } from 'sluice/node'
-import { sse } from 'sluice/sse'
 import type { Config } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import type { Host } from './host.ts'
@@ -30,6 +29,7 @@ export function toServer({ opened }: NamedServer, host: Host, config: Config): S
 export async function runServers(named: readonly NamedServer[], host: Host, config: Config): Promise<RunningServers> {
   const servers = Object.fromEntries(named.map((each) => [each.name, toServer(each, host, config)]))
   const resource = config.authenticate?.resource
+  const { sse } = config.sse && config.sessions !== null ? await import('sluice/sse') : { sse: undefined }
   const { websocket } = config.websocket ? await import('sluice/websocket') : { websocket: undefined }
   const entries = named.map(({ name, path = `/${name}`, opened }) => {
     const server = servers[name] as Server
@@ -42,7 +42,7 @@ export async function runServers(named: readonly NamedServer[], host: Host, conf
       port: config.port,
       ...omitUndefined({ hosts: config.hosts, origins: config.origins }),
       ...(config.admission && { admission: admission(omitUndefined(config.admission)) }),
-      ...(config.sse && config.sessions !== null && { sse: sse() }),
+      ...(sse && { sse: sse() }),
       ...(websocket && { websocket: websocket() }),
       ...(resource && { resource: protectedResource(omitUndefined(resource)) }),
     })

@@ -7,7 +7,7 @@ import type { Clock, HostContext, Logger, OpenedServer, OpenServer, ServerDefini
 import { didYouMean } from 'sluice/extend'
 import { serverFolder } from 'sluice/main'
 import { type Environment, removeVariables } from 'sluice/node'
-import { secretNames } from '../config/schema.ts'
+import { secretNames } from '../config/secret-names.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { describeModuleError } from './module-error.ts'
 

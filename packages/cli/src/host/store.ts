@@ -1,6 +1,5 @@
 /** Opens the configured store, and reads the secret that seals state. */
 
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Bus, Store } from 'sluice'
@@ -99,7 +98,9 @@ export function secretOf({ secretFile, data, store }: Config, env: Environment):
       `Processes that share ${'redis' in store ? 'Redis' : 'PostgreSQL'} must share a secret: set SLUICE_SECRET or "secretFile" (make one with: openssl rand -hex 32)`,
     )
   const file = join(dataFolder(data), 'secret')
-  return linesOf(createPrivateFile(file, () => `${randomBytes(32).toString('hex')}\n`))
+  return linesOf(
+    createPrivateFile(file, () => `${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}\n`),
+  )
 }
 
 const linesOf = (text: string): readonly string[] =>

@@ -5,6 +5,7 @@ import { didYouMean } from 'sluice/extend'
 import type { Gateway, Profile, Upstream, UpstreamAuth, UpstreamRule, UpstreamState } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import type { Environment } from 'sluice/node'
+import { isUpstream } from '../config/is-upstream.ts'
 import type { Config, ServerSettings, UpstreamRuleSettings } from '../config/schema.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { version } from '../package.ts'
@@ -33,8 +34,6 @@ export interface UpstreamsOptions {
   /** Whether an upstream with stored definitions is left alone. */
   readonly usesStored?: boolean
 }
-
-export const isUpstream = ({ command, url }: ServerSettings): boolean => command !== undefined || url !== undefined
 
 /** Opens the servers that are commands or URLs. `undefined` if there is none. */
 export async function openUpstreams(
