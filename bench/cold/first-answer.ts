@@ -10,10 +10,23 @@ import { callMessage, echoText, httpHeaders, openingMessages, type Revision } fr
 
 const silentAfterMs = 30_000
 
+export interface StartOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Lets the process end by itself, so that Node writes its compile cache. */
+  readonly endsItself?: boolean
+}
+
 /** Returns milliseconds from the start of the process to the answer of its first `tools/call`, over stdio. */
-export async function overStdio(args: readonly string[], revision: Revision, cwd?: string): Promise<number> {
+export async function overStdio(
+  args: readonly string[],
+  revision: Revision,
+  { cwd, env, endsItself = false }: StartOptions = {},
+): Promise<number> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, args, {
+    ...{ cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'ignore'] },
+  })
   const exited = once(child, 'exit')
   const timer = setTimeout(() => child.kill('SIGKILL'), silentAfterMs)
   // A server that has ended is noticed below.
@@ -28,9 +41,10 @@ export async function overStdio(args: readonly string[], revision: Revision, cwd
     }
     throw new Error(`no answer, but ${text.slice(0, 200)}`)
   } finally {
-    clearTimeout(timer)
-    child.kill('SIGKILL')
+    if (endsItself) child.stdin.end()
+    else child.kill('SIGKILL')
     await exited
+    clearTimeout(timer)
   }
 }
 
