@@ -51,7 +51,15 @@ const commands: readonly ((builder: ProgramBuilder) => void)[] = [
   addCompletion,
 ]
 
-export function createProgram(context: CommandContext, done: (exitCode: number) => void): Command {
+/** The commands that clients start. Each is complete without the others, whose options take a while to declare. */
+const startedByClients = new Map([
+  ['serve', addServe],
+  ['wrap', addWrap],
+  ['connect', addConnect],
+])
+
+/** `name` is the command that runs, if it is known. */
+export function createProgram(context: CommandContext, done: (exitCode: number) => void, name = ''): Command {
   const program = new Command('sluice')
     .description(description)
     .version(version)
@@ -66,7 +74,8 @@ export function createProgram(context: CommandContext, done: (exitCode: number) 
 Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 problem found by doctor or audit, 130 stopped by Ctrl-C.`,
     )
   const builder = createBuilder(program, context, done)
-  for (const add of commands) add(builder)
+  const only = startedByClients.get(name)
+  for (const add of only ? [only] : commands) add(builder)
   return program
 }
 
@@ -74,9 +83,10 @@ Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 pro
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   let exitCode: number = exitCodes.ok
   try {
-    await createProgram(context, (code) => {
+    const done = (code: number): void => {
       exitCode = code
-    }).parseAsync([...argv], { from: 'user' })
+    }
+    await createProgram(context, done, argv[0]).parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
