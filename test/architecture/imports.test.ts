@@ -42,7 +42,7 @@ const onNode: readonly string[] = [
   'main.ts',
 ]
 /** Exceptions in these folders. */
-const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts']
+const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts', 'stores/sorted-names.ts']
 const needsNode = (file: string): boolean =>
   !portable.includes(file) &&
   onNode.some((folder) => file === folder || (folder.endsWith('/') && file.startsWith(folder)))

@@ -146,3 +146,32 @@ test('a list follows all changes of keys, however many there are', async () => {
     expect(await store.list(['k'], { limit: 1000 })).toEqual(expected)
   }
 })
+
+test('a list passes an expired key once', async () => {
+  const clock = fakeClock()
+  let read = 0
+  const store = memoryStore({
+    ...clock,
+    now: () => {
+      read++
+      return clock.now()
+    },
+  })
+  for (let i = 0; i < 1_000; i++) await store.set(['k', String(i)], 'x', 10)
+  await store.set(['k', 'last'], 'y')
+  await clock.advance(10)
+  const reads = async (): Promise<number> => {
+    const before = read
+    expect(await store.list(['k'], { limit: 1 })).toEqual([{ key: ['k', 'last'], value: 'y' }])
+    return read - before
+  }
+  expect(await reads()).toBeGreaterThan(900)
+  expect(await reads()).toBe(1)
+})
+
+test('a value that is refused leaves no key behind', async () => {
+  const store = memoryStore(fakeClock())
+  await expect(store.set(['k'], '\ud800')).rejects.toThrow()
+  await store.set(['k'], 'x')
+  expect(await store.list([], { limit: 9 })).toEqual([{ key: ['k'], value: 'x' }])
+})

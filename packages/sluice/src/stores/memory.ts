@@ -9,6 +9,8 @@ import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { Bucket, Key, Store, StoreEntry } from '../core/store.ts'
+import type { SortedNames } from './sorted-names.ts'
+import { createSortedNames } from './sorted-names.ts'
 
 interface StoredValue {
   readonly value: string
@@ -24,9 +26,12 @@ const sweepSteps = 2
 export function memoryStore(clock: Clock = systemClock): Store {
   const entries = new Map<string, StoredValue>()
   const buckets = new Map<string, { readonly level: BucketLevel; readonly until: number }>()
-  const names = sortedNames(entries)
-  const sweepEntries = createSweeper(entries)
-  const sweepBuckets = createSweeper(buckets)
+  const names = namesOf(entries)
+  const remove = (name: string): void => {
+    if (entries.delete(name)) names.delete(name)
+  }
+  const sweepEntries = createSweeper(entries, remove)
+  const sweepBuckets = createSweeper(buckets, (name) => buckets.delete(name))
   let appended = 0
   const live = (name: string): StoredValue | undefined => {
     const entry = entries.get(name)
@@ -59,7 +64,7 @@ export function memoryStore(clock: Clock = systemClock): Store {
       return true
     },
     async delete(key) {
-      entries.delete(encodeKey(key))
+      remove(encodeKey(key))
     },
     async take(key, bucket) {
       const name = encodeKey(key)
@@ -79,64 +84,58 @@ export function memoryStore(clock: Clock = systemClock): Store {
       const [size, below] = [toPageSize(limit), encodeKey(prefix)]
       const from = after ? encodeKey(after) : below
       const found: StoreEntry[] = []
+      const expired: string[] = []
       for (const name of names.after(compareEncoded(from, below) > 0 ? from : below)) {
         if (found.length >= size || !name.startsWith(below)) break
         const entry = live(name)
         if (entry) found.push({ key: decodeKey(name), value: entry.value })
+        else expired.push(name)
       }
+      // Otherwise the next page would pass them again.
+      for (const name of expired) remove(name)
       return found
     },
   }
 }
 
+/** Keeps the names of a map in order once `list` is used, because most stores of a single process are never listed. */
+function namesOf(map: ReadonlyMap<string, unknown>): SortedNames {
+  // `>` is several times as fast as `compareEncoded`. The order is the same until a name contains a surrogate pair.
+  let hasSurrogates = false
+  const isAfter = (a: string, b: string): boolean => (hasSurrogates ? compareEncoded(a, b) > 0 : a > b)
+  let sorted: SortedNames | undefined
+  const add = (name: string): void => {
+    hasSurrogates ||= surrogate.test(name)
+    sorted?.add(name)
+  }
+  return {
+    add,
+    delete: (name) => sorted?.delete(name),
+    after(name) {
+      hasSurrogates ||= surrogate.test(name)
+      if (!sorted) {
+        sorted = createSortedNames(isAfter)
+        // In order, so that the names are added to a chunk that is still in the processor's cache.
+        for (const known of [...map.keys()].sort()) sorted.add(known)
+      }
+      return sorted.after(name)
+    },
+  }
+}
+
 /** Removes expired entries of the map, a few steps per call. */
-function createSweeper(map: Map<string, { readonly until: number }>): (now: number) => void {
+function createSweeper(
+  map: ReadonlyMap<string, { readonly until: number }>,
+  remove: (name: string) => void,
+): (now: number) => void {
   let round = map.entries()
   return (now) => {
     for (let step = 0; step < sweepSteps; step++) {
       const { value, done } = round.next()
       if (done) round = map.entries()
-      else if (value[1].until <= now) map.delete(value[0])
+      else if (value[1].until <= now) remove(value[0])
     }
   }
-}
-
-/** Keeps the names of a map in order once `list` is used. Otherwise each page would read every tenant's keys. */
-function sortedNames(map: ReadonlyMap<string, unknown>) {
-  let sorted: string[] | undefined
-  let fresh: string[] = []
-  return {
-    add(name: string): void {
-      if (!sorted) return
-      fresh.push(name)
-      // Otherwise names of deleted entries would pile up when `list` is no longer used.
-      if (sorted.length + fresh.length > 2 * map.size + 1024) {
-        sorted = undefined
-        fresh = []
-      }
-    },
-    *after(from: string): Generator<string> {
-      if (!sorted) sorted = [...map.keys()].sort(compareEncoded)
-      else if (fresh.length > 64) sorted = [...sorted, ...fresh.sort(compareEncoded)].sort(compareEncoded)
-      else for (const name of fresh) sorted.splice(firstAfter(sorted, name), 0, name)
-      fresh = []
-      // A name that was deleted and set again occurs twice.
-      for (let i = firstAfter(sorted, from), last = from; i < sorted.length; i++) {
-        const name = sorted[i] ?? ''
-        if (name !== last) yield name
-        last = name
-      }
-    },
-  }
-}
-function firstAfter(sorted: readonly string[], name: string): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compareEncoded(sorted[middle] ?? '', name) > 0) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 /**
@@ -177,6 +176,7 @@ export function compareEncoded(a: string, b: string): number {
   }
   return a.length - b.length
 }
+const surrogate = /[\ud800-\udfff]/
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 
 /** Pads a number, so that texts sort like numbers. */
