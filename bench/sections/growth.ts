@@ -1,8 +1,8 @@
 /**
- * The cost of a call as something grows: tools, tenants, sessions, subscriptions, tickets, audit records. The slope is
+ * The cost of a call as something grows: tools, tenants, sessions, subscriptions, tickets, audit rows. The slope is
  * the CPU time at the largest size, relative to the smallest. `servers` has the same for memories.
  */
-import type { Description, Point } from '../growth/child.ts'
+import type { Description, Point, Progress } from '../growth/child.ts'
 import { startChild } from '../lib/child.ts'
 import { formatFactor, formatNumber, progress, ratio, type Section } from '../lib/figures.ts'
 import type { Failed } from '../lib/http-load.ts'
@@ -14,6 +14,7 @@ const promised: Record<string, number> = {
   sessions: 2,
   subscriptions: 2,
   tickets: 3,
+  'tickets-in-memory': 3,
   audit: 2,
 }
 
@@ -29,10 +30,10 @@ async function grow(name: string): Promise<Grown | undefined> {
     if ('failed' in description) throw new Error(description.failed)
     const points: Point[] = []
     for (;;) {
-      const point = await child.ask<Point | Failed | { ended: true }>(name)
+      const point = await child.ask<Point | Progress | Failed | { ended: true }>(name)
       if ('ended' in point) return { ...description, points }
       if ('failed' in point) throw new Error(point.failed)
-      points.push(point)
+      if ('size' in point) points.push(point)
     }
   } catch (error) {
     progress(`${name} is left out: ${error instanceof Error ? error.message : error}`)
@@ -53,7 +54,9 @@ export async function growth(): Promise<Section> {
     tables: [
       {
         title: 'growth: CPU time of a call as something grows',
-        notes: ['median of 5 rounds in one process per row; slope: the last figure relative to the first'],
+        notes: [
+          'median of 5 rounds of 0.2 s of CPU time, one process per row; slope: the last figure relative to the first',
+        ],
         columns: ['', 'measured', 'sizes', 'CPU µs', 'memory MB', 'slope'],
         rows: all.map((one) => [
           one.what,
