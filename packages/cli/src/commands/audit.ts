@@ -1,7 +1,15 @@
 /** `sluice audit`: searches, verifies, exports and prunes the audit log. */
 
 import type { AuditEntry, AuditVerdict } from 'sluice/audit'
-import { auditTenants, limitsFor, pruneAudit, readAllAudit, readAudit, verifyAudit } from 'sluice/audit'
+import {
+  auditTenants,
+  eachAuditTenant,
+  limitsFor,
+  pruneAudit,
+  readAllAudit,
+  readAudit,
+  verifyAudit,
+} from 'sluice/audit'
 import { limitsOf, retentionOf } from '../host/retention.ts'
 import { clock } from '../host/run.ts'
 import { secretOf } from '../host/store.ts'
@@ -99,10 +107,11 @@ export const auditVerify = (
 ): Promise<number> =>
   withStore(context, options, async ({ store }, config) => {
     const { terminal } = context
-    const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
+    const tenants = options.tenant === undefined ? eachAuditTenant(store) : [options.tenant]
     const secrets = (): readonly string[] => secretOf(config, context.env)
     const verdicts: (AuditVerdict & { readonly tenant: string })[] = []
-    for (const tenant of tenants) verdicts.push({ tenant, ...(await verifyAudit(store, tenant, { secrets, clock })) })
+    for await (const tenant of tenants)
+      verdicts.push({ tenant, ...(await verifyAudit(store, tenant, { secrets, clock })) })
     if (options.json) terminal.out(toJson(verdicts))
     else
       for (const verdict of verdicts) {
@@ -150,9 +159,9 @@ export const auditPrune = (context: CommandContext, options: PruneOptions): Prom
         'No limit is given: use --days or --megabytes, or set "audit.retention" in the configuration',
         2,
       )
-    const tenants = options.tenant === undefined ? await auditTenants(store) : [options.tenant]
+    const tenants = options.tenant === undefined ? eachAuditTenant(store) : [options.tenant]
     const rows = []
-    for (const tenant of tenants) {
+    for await (const tenant of tenants) {
       const limits = fromFlags ?? limitsFor(configured ?? {}, tenant)
       const pruned = await pruneAudit(store, tenant, {
         ...limits,

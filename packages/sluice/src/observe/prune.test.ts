@@ -206,3 +206,19 @@ test('retention prunes every tenant by its own limits, in one process of several
   await Promise.all(several.map((each) => each.close()))
   expect(clock.pending).toBe(0)
 })
+
+test('retention reaches every tenant of ten thousand and more', async () => {
+  const clock = fakeClock(now)
+  const store = memoryStore(clock)
+  for (let i = 0; i < 10_000; i++) await store.set(['audit', 'heads', `a${i}`], '')
+  await aChain(store, 10, 'zeta')
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+  const retention = createRetention({ maxAgeMs: now - 4.5 * day }, { store, clock, logger: log, secrets })
+  retention.start()
+  await clock.advance(120_000)
+  await vi.waitFor(
+    () => expect(log.info.mock.calls).toEqual([[{ event: 'audit_pruned', tenant: 'zeta', records: 4 }]]),
+    10_000,
+  )
+  await retention.close()
+})

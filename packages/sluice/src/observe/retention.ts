@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { newErrorId } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
-import { auditTenants } from './chain-read.ts'
+import { eachAuditTenant } from './chain-read.ts'
 import type { RetentionLimits } from './prune.ts'
 import { pruneAudit } from './prune.ts'
 
@@ -50,7 +50,7 @@ export function createRetention(
   async function run(): Promise<void> {
     // Only one of the processes that share the store prunes.
     if ((await store.take(['audit', 'retention'], { burst: 1, perSecond: 1000 / hourMs })) > 0) return
-    for (const tenant of await auditTenants(store)) {
+    for await (const tenant of eachAuditTenant(store)) {
       if (closed) return
       const limits = limitsFor(retention, tenant)
       const writer = newErrorId()
