@@ -1,12 +1,16 @@
 /**
  * The memory server over stdio, one call at a time, as an agent uses it: the growth of a search from 10,000 to 100,000
  * memories, their size on disk, and the reference server with the same memories. Then with embeddings.
+ *
+ * `BENCH_MEMORIES=1000000` grows to a million, which takes minutes to fill.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import {
   formatFactor,
@@ -28,21 +32,42 @@ const peerMain = join(
   'dist/index.js',
 )
 
-const [few, many] = [10_000, 100_000]
+const { BENCH_MEMORIES } = process.env
+const [few, many] = [10_000, Number(BENCH_MEMORIES ?? 100_000)]
 const rounds = 21
 const perRound = 100
 
 const lineOf = ({ text, tags }: Generated): string =>
   `${JSON.stringify({ type: 'memory', text, metadata: { tags } })}\n`
 
+/** The questions are about this many memories, spread over all. */
+const sampled = 10_000
+
+interface Filled {
+  readonly ms: number
+  readonly textBytes: number
+  readonly sample: readonly Generated[]
+}
+
 /** Uses the server's own command, as a person imports old notes. */
-async function fill(folder: string, lines: string): Promise<number> {
+async function fill(folder: string, count: number): Promise<Filled> {
+  let textBytes = 0
+  const sample: Generated[] = []
+  function* lines(): Generator<string> {
+    let at = 0
+    for (const memory of memories(count, 1)) {
+      textBytes += Buffer.byteLength(memory.text)
+      if (at++ % Math.ceil(count / sampled) === 0) sample.push(memory)
+      yield lineOf(memory)
+    }
+  }
   const begun = performance.now()
   const child = spawn(process.execPath, [main, 'import', '--data', folder], { stdio: ['pipe', 'ignore', 'ignore'] })
-  child.stdin.end(lines)
-  const code = await new Promise((resolve) => child.once('exit', resolve))
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  await pipeline(Readable.from(lines()), child.stdin)
+  const code = await exited
   if (code !== 0) throw new Error(`import ended with ${code}`)
-  return performance.now() - begun
+  return { ms: performance.now() - begun, textBytes, sample }
 }
 
 const percentile = (values: readonly number[], share: number): number => {
@@ -59,33 +84,27 @@ export async function memory(): Promise<Section> {
     return client
   }
   try {
-    const generated = [...memories(many, 1)]
-    const lines = generated.map(lineOf)
     const [small, large] = [join(folder, 'small'), join(folder, 'large')]
     progress(`memory: filling ${few} and ${many}`)
-    await fill(small, lines.slice(0, few).join(''))
-    const fillMs = await fill(large, lines.join(''))
-    const textBytes = generated.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    const [ofFew, ofMany] = [await fill(small, few), await fill(large, many)]
     const fileBytes = statSync(join(large, 'memory.db')).size
 
     const growth = await measureGrowth(
-      await start([main, '--data', small]),
-      await start([main, '--data', large]),
-      generated,
+      { client: await start([main, '--data', small]), about: ofFew.sample },
+      { client: await start([main, '--data', large]), about: ofMany.sample },
     )
     const peerFile = join(folder, 'peer.jsonl')
     writeFileSync(
       peerFile,
-      generated
-        .slice(0, few)
+      ofFew.sample
         .map(({ text }, at) =>
           JSON.stringify({ type: 'entity', name: `memory ${at}`, entityType: 'note', observations: [text] }),
         )
         .join('\n'),
     )
     const peer = await start([peerMain], { MEMORY_FILE_PATH: peerFile })
-    const race = await measureRace(clients[0] as StdioClient, peer, generated)
-    const sizes = { textBytes, fileBytes, importPerSecond: many / (fillMs / 1000) }
+    const race = await measureRace(clients[0] as StdioClient, peer, ofFew.sample)
+    const sizes = { textBytes: ofMany.textBytes, fileBytes, importPerSecond: many / (ofMany.ms / 1000) }
     return report(growth, race, sizes)
   } finally {
     for (const client of clients) await client.close()
@@ -99,19 +118,24 @@ interface Growth {
   readonly large: readonly (readonly number[])[]
 }
 
+interface Searched {
+  readonly client: StdioClient
+  readonly about: readonly Generated[]
+}
+
 /** Sends the same kind of question to both in turn, so that both see the same machine; the first round warms up. */
-async function measureGrowth(small: StdioClient, large: StdioClient, generated: readonly Generated[]): Promise<Growth> {
+async function measureGrowth(small: Searched, large: Searched): Promise<Growth> {
   const ask = {
-    small: questions(rounds * perRound, generated.slice(0, few), 2),
-    large: questions(rounds * perRound, generated, 2),
+    small: questions(rounds * perRound, small.about, 2),
+    large: questions(rounds * perRound, large.about, 2),
   }
   const taken: { readonly small: number[][]; readonly large: number[][] } = { small: [], large: [] }
   for (let round = 0; round < rounds; round++) {
     progress(`memory: search, round ${round + 1} of ${rounds}`)
     const [ofSmall, ofLarge]: [number[], number[]] = [[], []]
     for (let at = round * perRound; at < (round + 1) * perRound; at++) {
-      ofSmall.push((await small.call('search_memory', { query: ask.small[at] ?? '' })).ms)
-      ofLarge.push((await large.call('search_memory', { query: ask.large[at] ?? '' })).ms)
+      ofSmall.push((await small.client.call('search_memory', { query: ask.small[at] ?? '' })).ms)
+      ofLarge.push((await large.client.call('search_memory', { query: ask.large[at] ?? '' })).ms)
     }
     if (round === 0) continue
     taken.small.push(ofSmall)
