@@ -87,7 +87,7 @@ export async function memory(): Promise<Section> {
     const [small, large] = [join(folder, 'small'), join(folder, 'large')]
     progress(`memory: filling ${few} and ${many}`)
     const [ofFew, ofMany] = [await fill(small, few), await fill(large, many)]
-    const fileBytes = statSync(join(large, 'memory.db')).size
+    const fileBytes = statSync(join(large, 'servers/memory/memory.db')).size
 
     const growth = await measureGrowth(
       { client: await start([main, '--data', small]), about: ofFew.sample },
