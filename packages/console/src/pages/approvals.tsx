@@ -15,6 +15,8 @@ import { groupsOf, TicketList, useListKeys } from './ticket-list.tsx'
 import type { TicketView } from './tickets-query.ts'
 import { useTickets } from './tickets-query.ts'
 
+/** The server counts no further. */
+const maxCounted = 10_000
 /** More pending tickets than this are grouped when the page opens. */
 const groupFrom = 8
 
@@ -70,7 +72,7 @@ export function ApprovalsPage(props: {
           <fieldset class="tabs">
             <legend class="unseen">Which tickets</legend>
             <button type="button" aria-pressed={view === 'pending'} onClick={() => setView('pending')}>
-              Waiting <span class="count">{number(pending)}</span>
+              Waiting <span class="count">{`${number(pending)}${pending >= maxCounted ? '+' : ''}`}</span>
             </button>
             <button type="button" aria-pressed={view === 'decided'} onClick={() => setView('decided')}>
               Decided

@@ -18,7 +18,7 @@ export interface ApprovalsService {
   get(id: string): Promise<TicketView | undefined>
   /** Returns the answer of a ticket's run. `undefined` before it has ended, and a day after it. */
   result(id: string): Promise<RunResult | undefined>
-  /** Returns how many tickets are undecided, of these tenants or of all. */
+  /** Counts the pending tickets of these tenants or of all, up to 10 000. */
   pending(tenants?: readonly string[]): Promise<number>
   /**
    * Decides a ticket in one atomic step, so that one of several concurrent decisions counts. Throws an `RpcError`:

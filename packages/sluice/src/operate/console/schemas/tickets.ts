@@ -190,7 +190,7 @@ export const ticketSchemas = {
     required: ['tickets', 'pending'],
     properties: {
       tickets: { type: 'array', items: { $ref: 'TicketSummary' } },
-      pending: { type: 'integer', description: 'The number of pending tickets that you may see.' },
+      pending: { type: 'integer', description: 'The number of pending tickets that you may see, at most 10 000.' },
       next: { type: 'string', description: 'The cursor of the next page; absent on the last.' },
     },
   },
