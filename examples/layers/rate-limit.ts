@@ -23,7 +23,7 @@ const serving = await serveHttp(server, {
     concurrency: 500,
     perPeer: { burst: 100, perSecond: 50 },
     connectionsPerPeer: 50,
-    thresholds: { lagMs: 200 },
+    thresholds: { heap: 0.8 },
   }),
 })
 await serving.close()

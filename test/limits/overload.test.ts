@@ -17,7 +17,6 @@ import { aCall, asyncPipeline } from '../../packages/sluice/src/testing/call.ts'
 import type { FakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
 import { createAdmissionControl } from '../../packages/sluice/src/transports/http/admission.ts'
-import { createTurnQueue } from '../../packages/sluice/src/transports/node/turn-queue.ts'
 
 const workMs = 20
 const work =
@@ -157,80 +156,4 @@ test('a store that stops answering loosens the limit and delays no call by more 
   expect(worst(during['a']?.took ?? [])).toBeLessThanOrEqual(250 + workMs)
   expect(asked).toBeLessThanOrEqual(260)
   expect(after['a']?.took.length).toBeLessThanOrEqual(10 + 100 + 11)
-})
-
-/**
- * An event loop that tools block: while one runs, nothing else does, and requests wait in the kernel. Returns the
- * duration of each answered call from its arrival, and the number of refusals.
- */
-function blocked(costMs: number, everyMs: number, forMs: number): { took: number[]; refused: number } {
-  let time = 0
-  let due: (() => void)[] = []
-  const turn = createTurnQueue({
-    now: () => time,
-    onTurnEnd: (then) => {
-      due.push(then)
-    },
-  })
-  const clock = { now: () => time, after: () => () => {} }
-  const pressure = {
-    heapHigh: false,
-    get loopLate() {
-      return turn.late
-    },
-  }
-  const gate = createAdmissionControl({}, { clock, pressure })
-  const took: number[] = []
-  let refused = 0
-  for (let next = 0; next < forMs || due.length > 0; ) {
-    // Arrivals since the last turn are read together; reading and refusing one takes a little time too.
-    for (; next < Math.min(time + 0.001, forMs); next += everyMs) {
-      const came = next
-      time += 0.05
-      const admission = gate.admit({ method: 'POST', peer: '192.0.2.1', header: () => undefined })
-      if (admission instanceof RpcError || admission instanceof Promise) {
-        refused++
-        continue
-      }
-      turn.add(
-        () => {
-          time += costMs
-          took.push(time - came)
-          admission.release()
-        },
-        () => {
-          refused++
-          admission.tooLate?.()
-          admission.release()
-        },
-      )
-    }
-    const now = due
-    due = []
-    for (const then of now) then()
-    if (now.length === 0) time = Math.max(time, next)
-  }
-  return { took, refused }
-}
-const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
-
-test.each([
-  [1, 75],
-  [3, 75],
-  [10, 120],
-])(
-  'tools that block the loop for %i ms, at ten times the capacity: admitted calls wait for a few others',
-  (cost, most) => {
-    const forMs = 10_000
-    const { took, refused } = blocked(cost, cost / 10, forMs)
-    expect(took.length).toBeGreaterThan((0.5 * forMs) / cost)
-    expect(refused).toBeGreaterThan(took.length)
-    expect(p99(took)).toBeLessThan(most)
-  },
-)
-
-test('just below the capacity, calls of blocking tools are all served', () => {
-  const { took, refused } = blocked(5, 6, 10_000)
-  expect(refused).toBe(0)
-  expect(took.length).toBe(Math.ceil(10_000 / 6))
 })

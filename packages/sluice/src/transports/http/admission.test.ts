@@ -4,6 +4,7 @@ import { RpcError } from '../../core/error.ts'
 import { fakeClock, settle } from '../../testing/clock.ts'
 import type { Admission, AdmissionDeps, AdmissionOptions, AdmissionRequest } from './admission.ts'
 import { createAdmissionControl } from './admission.ts'
+import type { AdmittedRequests } from './pressure.ts'
 
 const make = (options: AdmissionOptions = {}, deps: Partial<AdmissionDeps> = {}) => {
   const clock = fakeClock()
@@ -17,6 +18,7 @@ const request = (
   header: (name) => overrides.headers?.[name],
   ...overrides,
 })
+const heapHigh: Partial<AdmissionDeps> = { measure: () => ({ heapHigh: true, loopLate: () => false }) }
 const reasonOf = (outcome: unknown): string => (outcome instanceof RpcError ? outcome.reason : 'admitted')
 const admitted = (outcome: unknown): Admission => {
   if (outcome instanceof RpcError || outcome instanceof Promise) throw new Error(`not admitted: ${reasonOf(outcome)}`)
@@ -130,19 +132,38 @@ test('requests of unknown peers do not share a bucket', () => {
 })
 
 test('under pressure new work is refused, but DELETE and OPTIONS are not', () => {
-  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const { control } = make({}, heapHigh)
   expect(reasonOf(control.admit(request()))).toBe('overloaded')
   expect(reasonOf(control.admit(request({ method: 'GET' })))).toBe('overloaded')
   expect(reasonOf(control.admit(request({ method: 'DELETE' })))).toBe('admitted')
   expect(reasonOf(control.admit(request({ method: 'OPTIONS' })))).toBe('admitted')
 })
 
-test('a late event loop refuses new work only while overrides than a few requests are running', () => {
-  const { control } = make({}, { pressure: { heapHigh: false, loopLate: true } })
+test('the pressure of the event loop is judged with the number of requests in flight', () => {
+  const measure = () => ({ heapHigh: false, loopLate: (running: number) => running >= 8 })
+  const { control } = make({}, { measure })
   const few = Array.from({ length: 8 }, () => admitted(control.admit(request())))
   expect(reasonOf(control.admit(request()))).toBe('overloaded')
   few[0]?.release()
   expect(reasonOf(control.admit(request()))).toBe('admitted')
+})
+
+test('the measure knows how many requests run, and how many have finished', async () => {
+  let requests: AdmittedRequests | undefined
+  const measure: AdmissionDeps['measure'] = (_, counts) => {
+    requests = counts
+    return { heapHigh: false, loopLate: () => false }
+  }
+  const { control } = make({ concurrency: 2, queue: 1 }, { measure })
+  const [first, second] = [admitted(control.admit(request())), admitted(control.admit(request()))]
+  const third = control.admit(request())
+  expect(requests).toMatchObject({ running: 2, finished: 0 })
+  first.release()
+  first.release()
+  expect(requests).toMatchObject({ running: 2, finished: 1 })
+  second.release()
+  admitted(await third).release()
+  expect(requests).toMatchObject({ running: 0, finished: 3 })
 })
 
 test('a request that waited too long for the event loop is refused and counted, unless it may be a cancellation', () => {
@@ -160,14 +181,22 @@ test('a stream that only waits holds no slot', () => {
 })
 
 test('clients that are refused together are not told to retry together', () => {
-  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const { control } = make({}, heapHigh)
   const waits = Array.from({ length: 40 }, () => (control.admit(request()) as RpcError).data['retryAfterMs'])
   expect(new Set(waits).size).toBe(20)
   expect(Math.max(...waits.map(Number))).toBeLessThan(3000)
 })
 
+test('a refusal says the same time to wait in words as in its data', () => {
+  const { control } = make({}, heapHigh)
+  for (let index = 0; index < 20; index++) {
+    const { message, data } = control.admit(request()) as RpcError
+    expect(message).toBe(`The server is busy: wait ${Math.ceil(Number(data['retryAfterMs']) / 1000)} s, then try again`)
+  }
+})
+
 test('a flood of refusals makes few errors, because an error with its stack costs overrides than the rest of the check', () => {
-  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false } })
+  const { control } = make({}, heapHigh)
   const refusals = Array.from({ length: 1000 }, () => control.admit(request()))
   expect(refusals.every((refusal) => reasonOf(refusal) === 'overloaded')).toBe(true)
   expect(new Set(refusals).size).toBe(20)
@@ -179,7 +208,7 @@ const hasSession = (id: string): boolean => id === 's'
 
 test('a cancellation in a legacy session gets through under any load', async () => {
   for (const full of [{ concurrency: 1, queue: 0 }, {}]) {
-    const { control } = make(full, { pressure: { heapHigh: !('concurrency' in full), loopLate: false }, hasSession })
+    const { control } = make(full, { ...('concurrency' in full ? {} : heapHigh), hasSession })
     if ('concurrency' in full) admitted(control.admit(request()))
     const admission = admitted(control.admit(inSession))
     expect(await admission.recheck(true)).toBeUndefined()
@@ -217,7 +246,7 @@ test.each([
   ['a body of unknown size', { 'mcp-session-id': 's' }],
   ['an invalid size', { 'mcp-session-id': 's', 'content-length': 'small' }],
 ])('%s does not bypass admission control', (_, headers) => {
-  const { control } = make({}, { pressure: { heapHigh: true, loopLate: false }, hasSession })
+  const { control } = make({}, { ...heapHigh, hasSession })
   expect(reasonOf(control.admit(request({ headers })))).toBe('overloaded')
 })
 

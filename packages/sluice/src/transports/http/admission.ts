@@ -15,9 +15,8 @@ import type { Gauge } from '../../core/plugin.ts'
 import type { SlotClaim } from '../../core/slots.ts'
 import { createSlots, defaultQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
-import type { Pressure, Thresholds } from './hysteresis.ts'
-import { lagExemptRequests } from './hysteresis.ts'
 import { createConnectionLimiter, createPeerLimiter } from './peer-limiter.ts'
+import type { AdmittedRequests, Pressure, Thresholds } from './pressure.ts'
 
 export interface AdmissionOptions {
   /**
@@ -42,19 +41,16 @@ export interface AdmissionOptions {
    */
   readonly connectionsPerPeer?: number
   /**
-   * The lag of the event loop and the used part of the heap from which on new work is refused, by default 250 ms and
-   * 0.9. The lag counts only while more than a few requests are running, so that a slow tool does not lock out a single
-   * client. Only for `serveHttp`, which can measure its process.
+   * The used part of the heap from which on new work is refused, by default 0.9. Only for `serveHttp`, which can measure
+   * its process.
    */
   readonly thresholds?: Thresholds
 }
 
 export interface AdmissionDeps {
   readonly clock: Clock
-  /** The pressure on this process. By default load is judged by concurrency alone. */
-  readonly pressure?: Pressure | undefined
-  /** Measures the pressure on this process, where that is possible. */
-  measure?(thresholds: Thresholds | undefined): Pressure
+  /** Measures the pressure on this process. By default load is judged by concurrency alone. */
+  measure?(thresholds: Thresholds | undefined, requests: AdmittedRequests): Pressure
   /** Whether a legacy session exists. */
   hasSession?(id: string): boolean
 }
@@ -103,11 +99,11 @@ export type CreateAdmissionControl = (deps: AdmissionDeps) => AdmissionControl
 export const admission =
   (options: AdmissionOptions = {}): CreateAdmissionControl =>
   (deps) =>
-    createAdmissionControl(options, { pressure: deps.measure?.(options.thresholds), ...deps })
+    createAdmissionControl(options, deps)
 
 export function createAdmissionControl(
   options: AdmissionOptions,
-  { clock, pressure, hasSession }: AdmissionDeps,
+  { clock, hasSession, measure }: AdmissionDeps,
 ): AdmissionControl {
   const {
     concurrency = 1000,
@@ -115,10 +111,19 @@ export function createAdmissionControl(
     queueMs = 1_000,
     perPeer,
     connectionsPerPeer,
+    thresholds,
   } = options
   const slots = createSlots({ slots: concurrency, queue })
   const peers = perPeer && createPeerLimiter(perPeer, clock)
-  let shed = 0
+  let [admitted, shed] = [0, 0]
+  const pressure = measure?.(thresholds, {
+    get running() {
+      return slots.taken
+    },
+    get finished() {
+      return admitted - slots.taken
+    },
+  })
 
   /** Each error is made once, because an error with its stack is an eighth of the cost of a refusal. */
   const refusals: RpcError[] = []
@@ -126,9 +131,11 @@ export function createAdmissionControl(
     const index = shed++ % 20
     // Clients that are refused together must not retry together.
     const retryAfterMs = 1000 + index * 100
-    refusals[index] ??= new RpcError('overloaded', 'The server is busy: wait a few seconds, then try again', {
-      data: { retryAfterMs },
-    })
+    refusals[index] ??= new RpcError(
+      'overloaded',
+      `The server is busy: wait ${Math.ceil(retryAfterMs / 1000)} s, then try again`,
+      { data: { retryAfterMs } },
+    )
     return refusals[index]
   }
   function enter(request: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
@@ -141,16 +148,15 @@ export function createAdmissionControl(
     }
     // Requests that free resources (DELETE) or cost nothing (OPTIONS) are admitted under any load.
     if (method !== 'POST' && method !== 'GET') return withoutSlot
-    if (pressure?.heapHigh || (pressure?.loopLate && slots.taken >= lagExemptRequests)) return overloaded()
+    if (pressure?.heapHigh || pressure?.loopLate(slots.taken)) return overloaded()
     if (method === 'GET') return withoutSlot
     const free = slots.take()
     return free ? admission(free) : queued(request)
   }
-  const admission = (claim: SlotClaim): Admission => ({
-    recheck: noop,
-    tooLate: overloaded,
-    release: () => claim.release(),
-  })
+  function admission(claim: SlotClaim): Admission {
+    admitted++
+    return { recheck: noop, tooLate: overloaded, release: () => claim.release() }
+  }
   function queued(request: AdmissionRequest): Admission | RpcError | Promise<Admission | RpcError> {
     let settle: (refusal: RpcError | undefined) => void = noop
     const claim = slots.wait(networkOf(request.peer), (held) => settle(held ? undefined : overloaded()))

@@ -79,8 +79,8 @@ export async function listen(mounts: readonly [Mount, ...Mount[]], options: List
   const admissionControl = options.admission?.({
     clock: first.clock,
     hasSession,
-    measure(thresholds) {
-      pressure = createPressureMonitor(thresholds, undefined, undefined, loopQueue)
+    measure(thresholds = {}, requests) {
+      pressure = createPressureMonitor(thresholds, { requests, turns: loopQueue })
       return pressure
     },
   })

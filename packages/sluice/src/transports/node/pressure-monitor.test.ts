@@ -1,77 +1,60 @@
 import { expect, test } from 'vitest'
-import type { LoadSample } from '../http/hysteresis.ts'
-import { createHysteresis } from '../http/hysteresis.ts'
+import type { PressureMonitorDeps } from './pressure-monitor.ts'
 import { createPressureMonitor } from './pressure-monitor.ts'
 
-const calm: LoadSample = { lagMs: 1, heap: 0.3 }
-const run = (samples: readonly Partial<LoadSample>[]): boolean[] => {
-  const state = createHysteresis()
-  return samples.map((sample) => {
-    state.sample({ ...calm, ...sample })
-    return state.heapHigh || state.loopLate
-  })
-}
-
-test('one sample of a late loop or a full heap is enough', () => {
-  expect(run([{ lagMs: 249 }, { lagMs: 500 }])).toEqual([false, true])
-  expect(run([{ heap: 0.89 }, { heap: 0.9 }])).toEqual([false, true])
-})
-
-test('the overload ends after three calm samples in a row', () => {
-  expect(run([{ lagMs: 500 }, {}, {}, {}, {}])).toEqual([true, true, true, false, false])
-  expect(run([{ lagMs: 500 }, {}, {}, { lagMs: 120 }, {}, {}, {}])).toEqual([true, true, true, true, true, true, false])
-})
-
-test('samples that swing around the threshold do not switch the state each time', () => {
-  const about = (mark: Partial<LoadSample>, below: Partial<LoadSample>) =>
-    run(Array.from({ length: 40 }, (_, i) => (i % 4 === 0 ? mark : below)))
-  expect(about({ lagMs: 260 }, { lagMs: 200 })).not.toContain(false)
-  expect(about({ heap: 0.91 }, { heap: 0.87 })).not.toContain(false)
-  expect(about({ lagMs: 240 }, { lagMs: 10 })).not.toContain(true)
-})
-
-test('lag and heap are judged separately', () => {
-  const state = createHysteresis()
-  state.sample({ lagMs: 500, heap: 0.95 })
-  expect([state.loopLate, state.heapHigh]).toEqual([true, true])
-  for (let sample = 0; sample < 3; sample++) state.sample({ lagMs: 1, heap: 0.88 })
-  expect([state.loopLate, state.heapHigh]).toEqual([false, true])
-})
-
-test('the sample of each tick decides, until the monitor is closed', () => {
+function create(deps: Partial<PressureMonitorDeps> = {}) {
   let tick = (): void => {}
   let closed = false
-  let now: LoadSample = calm
-  const every = (ms: number, then: () => void) => {
-    expect(ms).toBe(100)
-    tick = then
-    return () => {
-      closed = true
-    }
-  }
-  const pressure = createPressureMonitor({ lagMs: 50 }, () => now, every)
+  const monitor = createPressureMonitor(
+    {},
+    {
+      requests: { running: 0, finished: 0 },
+      turns: { refuses: () => false },
+      every(ms, then) {
+        expect(ms).toBe(100)
+        tick = then
+        return () => {
+          closed = true
+        }
+      },
+      ...deps,
+    },
+  )
+  return { monitor, tick: () => tick(), isClosed: () => closed }
+}
+
+test('the sample of each tick decides, until the monitor is closed', () => {
+  let heap = 0.3
+  const { monitor, tick, isClosed } = create({ measure: () => ({ heap, busyMs: 0, idleMs: 0 }) })
   tick()
-  expect(pressure.loopLate).toBe(false)
-  now = { lagMs: 60, heap: 0 }
+  expect(monitor.heapHigh).toBe(false)
+  heap = 0.95
+  expect(monitor.heapHigh).toBe(false)
   tick()
-  expect([pressure.loopLate, pressure.heapHigh]).toEqual([true, false])
-  pressure.close()
-  expect(closed).toBe(true)
+  expect(monitor.heapHigh).toBe(true)
+  monitor.close()
+  expect(isClosed()).toBe(true)
 })
 
-test('the monitor measures this process, and notices that it was blocked', () => {
-  let tick = (): void => {}
-  const measuring = (lagMs: number) =>
-    createPressureMonitor({ lagMs }, undefined, (_, then) => {
-      tick = then
-      return () => {}
-    })
-  const idle = measuring(60_000)
+test('the turn queue is asked with the work of the requests in flight, but not for a few of them', () => {
+  const asked: number[] = []
+  const refuses = (backlogMs: number): boolean => asked.push(backlogMs) > 0
+  const [process, requests] = [
+    { heap: 0, busyMs: 0, idleMs: 0 },
+    { running: 30, finished: 0 },
+  ]
+  const { monitor, tick } = create({ turns: { refuses }, measure: () => ({ ...process }), requests })
+  for (let index = 0; index < 2; index++) {
+    process.busyMs += 100
+    requests.finished += 10
+    tick()
+  }
+  expect([7, 8, 40].map((running) => monitor.loopLate(running))).toEqual([false, true, true])
+  expect(asked).toEqual([80, 400])
+})
+
+test('the monitor measures this process', () => {
+  const { monitor, tick } = create()
   tick()
-  expect(idle.loopLate).toBe(false)
-  const blocked = measuring(5)
-  const until = performance.now() + 110
-  while (performance.now() < until);
-  tick()
-  expect(blocked.loopLate).toBe(true)
+  expect([monitor.heapHigh, monitor.loopLate(100)]).toEqual([false, false])
 })

@@ -1,56 +1,63 @@
-/**
- * Measures the pressure on this Node process ten times a second, for admission control.
- *
- * The lag is the delay of the measuring timer itself, so that it costs one timer. The load of the event loop
- * (`eventLoopUtilization`) is not a sign of overload, because at full load it is 1 without waiting requests.
- */
+/** Measures the pressure on this Node process ten times a second, for admission control. */
 
-import type { LoadSample, Pressure, Thresholds } from '../http/hysteresis.ts'
-import { createHysteresis } from '../http/hysteresis.ts'
+import type { AdmittedRequests, Pressure, Thresholds } from '../http/pressure.ts'
+import { loopExemptRequests } from '../http/pressure.ts'
+import { createHeapAlarm } from './heap-alarm.ts'
+import { createLoopBacklog } from './loop-backlog.ts'
 import type { TurnQueue } from './turn-queue.ts'
 
 export interface PressureMonitor extends Pressure {
   close(): void
 }
 
-/** Calls `then` repeatedly until the returned function is called. Must not keep the process alive. */
-type StartInterval = (ms: number, then: () => void) => () => void
+export interface PressureMonitorDeps {
+  readonly requests: AdmittedRequests
+  readonly turns: Pick<TurnQueue, 'refuses'>
+  readonly measure?: () => ProcessSample
+  /** Calls `then` repeatedly until the returned function is called. Must not keep the process alive. */
+  readonly every?: (ms: number, then: () => void) => () => void
+}
+
+interface ProcessSample {
+  /** The part of the heap that is used, 0 to 1. */
+  readonly heap: number
+  readonly busyMs: number
+  readonly idleMs: number
+}
 
 const sampleMs = 100
 
 export function createPressureMonitor(
-  thresholds: Thresholds = {},
-  measure: () => LoadSample = measureNode(),
-  every: StartInterval = unrefInterval,
-  turn: Pick<TurnQueue, 'late'> = { late: false },
+  { heap }: Thresholds,
+  { requests, turns, measure = measureNode(), every = unrefInterval }: PressureMonitorDeps,
 ): PressureMonitor {
-  const state = createHysteresis(thresholds)
-  const close = every(sampleMs, () => state.sample(measure()))
+  const alarm = createHeapAlarm(heap)
+  const backlog = createLoopBacklog()
+  const close = every(sampleMs, () => {
+    const { heap: used, busyMs, idleMs } = measure()
+    alarm.sample(used)
+    backlog.sample({ busyMs, idleMs, running: requests.running, finished: requests.finished })
+  })
   return {
     get heapHigh() {
-      return state.heapHigh
+      return alarm.on
     },
-    get loopLate() {
-      return state.loopLate || turn.late
-    },
+    loopLate: (running) => running >= loopExemptRequests && turns.refuses(backlog.waitMs(running)),
     close,
   }
 }
 
-/** Returns a function that measures how much later than `sampleMs` it was called after its last call. */
-function measureNode(): () => LoadSample {
+function measureNode(): () => ProcessSample {
   const v8 = process.getBuiltinModule('node:v8')
-  let last = performance.now()
   return () => {
-    const now = performance.now()
-    const lagMs = Math.max(0, now - last - sampleMs)
-    last = now
     const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics()
-    return { lagMs, heap: used / limit }
+    // Other runtimes that have the API of Node do not all have this function.
+    const { active = 0, idle = 0 } = performance.eventLoopUtilization?.() ?? {}
+    return { heap: used / limit, busyMs: active, idleMs: idle }
   }
 }
 
-const unrefInterval: StartInterval = (ms, then) => {
+function unrefInterval(ms: number, then: () => void): () => void {
   const timer = setInterval(then, ms)
   timer.unref()
   return () => clearInterval(timer)

@@ -84,12 +84,49 @@ test('one client with a few calls at once is never refused, however long they bl
   expect(refused).toBe(0)
 })
 
+/** Fills the queue with more than a second of work, until a request is refused. */
+function overload({ turn, end, block }: ReturnType<typeof createLoop>): void {
+  for (let turns = 0; !turn.refuses(0); turns++) {
+    expect(turns).toBeLessThan(50)
+    for (let index = 0; index < 50; index++) turn.add(() => block(5))
+    end()
+  }
+}
+
+test('a queue of more than a second is an overload, in which requests that waited are refused', () => {
+  const loop = createLoop()
+  overload(loop)
+  let refused = 0
+  for (let index = 0; index < 50; index++)
+    loop.turn.add(
+      () => loop.block(5),
+      () => refused++,
+    )
+  while (loop.end());
+  expect(refused).toBeGreaterThan(30)
+})
+
 test('after the overload the next request does not wait', () => {
-  const { turn, end, block } = createLoop()
-  for (let index = 0; index < 50; index++) turn.add(() => block(20))
-  while (end());
-  expect(turn.late).toBe(false)
-  turn.add(() => {})
-  while (end());
-  expect(turn.late).toBe(false)
+  const loop = createLoop()
+  overload(loop)
+  while (loop.end());
+  expect(loop.turn.refuses(0)).toBe(false)
+})
+
+test('work that other requests have left to do is an overload too, and refuses only while it is there', () => {
+  const { turn } = createLoop()
+  expect(turn.refuses(1_000)).toBe(false)
+  expect(turn.refuses(1_001)).toBe(true)
+  expect(turn.refuses(41)).toBe(true)
+  expect(turn.refuses(40)).toBe(false)
+})
+
+test('an overload ends after 5 s unless a quarter of a second of work waits then', () => {
+  const { turn, block } = createLoop()
+  expect(turn.refuses(1_001)).toBe(true)
+  block(5_000)
+  expect(turn.refuses(250)).toBe(false)
+  expect(turn.refuses(251)).toBe(true)
+  block(15_000)
+  expect(turn.refuses(1_000)).toBe(false)
 })

@@ -7,10 +7,15 @@
  *
  * If tools block the event loop, this is also its queue, and the only place that sees how long requests wait. So a turn
  * serves only as many as take about `sliceMs`, judged by the last ones. Between two turns new requests are read, and
- * refused at once if they would wait too long. Otherwise they would pile up, uncounted, in the kernel.
+ * during an overload refused at once if they would wait too long. Otherwise they would pile up, uncounted, in the
+ * kernel.
+ *
+ * An overload begins when the queue is longer than `maxLoopWaitMs`. A slow turn, a core that other programs use and
+ * clients that wait for their answers do not make it so long. During an overload some requests must be refused anyway,
+ * and a short queue serves as many as a long one. So the limit is then `overloadWaitMs`.
  */
 
-import { lagExemptRequests } from '../http/hysteresis.ts'
+import { loopExemptRequests, maxLoopWaitMs } from '../http/pressure.ts'
 
 export interface TurnQueue {
   /**
@@ -18,8 +23,11 @@ export interface TurnQueue {
    * rest.
    */
   add(then: () => void, refuse?: () => void): void
-  /** Whether a request that arrives now would wait too long. */
-  readonly late: boolean
+  /**
+   * Whether a request that arrives now must be refused, because it would wait too long. `backlogMs` is the work of
+   * requests that have left this queue.
+   */
+  refuses(backlogMs: number): boolean
 }
 
 export interface TurnQueueOptions {
@@ -31,15 +39,19 @@ export interface TurnQueueOptions {
 
 /** The length of a turn. Shorter turns cost more system calls, longer ones make every client wait. */
 const sliceMs = 10
+/** How long the queue must be too long, so that the time of a single slow turn is forgotten before. */
+const standingMs = 30
+/** How long a request may wait during an overload. */
+const overloadWaitMs = 40
 /**
- * A queue that was not empty for this long is a standing queue, not a burst. It ends when it was empty for `calmMs`.
+ * How long an overload lasts. Refused clients that try again at once would prolong it for ever, so it must begin anew.
+ * For a while it does so earlier, because a lasting overload should delay few requests.
  */
-const standingMs = 50
-const calmMs = 1_000
-/** How long a request may wait in a standing queue, and in a burst. */
-const waitMs = { standing: 50, burst: 1_000 } as const
+const overloadMs = 5_000
+const recentMs = 10_000
+const recentWaitMs = 250
 /** The weight of the last turn in the moving averages. */
-const weight = 0.2
+const weight = 0.3
 
 interface Waiter {
   readonly then: () => void
@@ -57,15 +69,17 @@ export function createTurnQueue({
   let [costMs, betweenMs] = [0, 0]
   /** The group that was served last. `endedAt` is set when it has run while more requests wait. */
   let last: { size: number; at: number; endedAt?: number } = { size: 0, at: 0 }
-  /** Since when requests remain at the end of turns, and when they last did. */
-  let standing: { readonly since: number; until: number } | undefined
+  /** Since when the queue is too long. */
+  let tooLongSince: number | undefined
+  /** The end of the last overload. */
+  let overloadUntil = Number.NEGATIVE_INFINITY
 
-  const limit = (at: number): number =>
-    standing && standing.until - standing.since >= standingMs && at - standing.until < calmMs
-      ? waitMs.standing
-      : waitMs.burst
   /** At least as long as the time between two turns. Otherwise a loop that refuses much would serve no request. */
   const slice = (): number => Math.max(sliceMs, betweenMs)
+  /** How long a request that arrives now would wait. */
+  const expectedMs = (): number => waiting.length * costMs * (1 + betweenMs / slice())
+  /** From which wait on an overload begins. */
+  const limit = (at: number): number => (at - overloadUntil < recentMs ? recentWaitMs : maxLoopWaitMs)
 
   function schedule(): void {
     if (scheduled) return
@@ -86,36 +100,35 @@ export function createTurnQueue({
     const due = waiting
     waiting = []
     const size = costMs > 0 ? Math.max(1, Math.floor(slice() / costMs)) : due.length
-    const maxWaitMs = limit(at)
+    const isOverloaded = at < overloadUntil
     let [taken, next] = [0, 0]
     for (; next < due.length && taken < size; next++) {
       const waiter = due[next]
-      if (waiter?.refuse && at - waiter.at > maxWaitMs && due.length - next > lagExemptRequests) waiter.refuse()
+      if (!waiter) continue
+      const isLate = isOverloaded && at - waiter.at > overloadWaitMs && due.length - next > loopExemptRequests
+      if (isLate && waiter.refuse) waiter.refuse()
       else {
         taken++
-        waiter?.then()
+        waiter.then()
       }
     }
     last = { size: taken, at }
-    if (next === due.length) {
-      // The burst has passed, unless it stood for so long that the next one is the same.
-      if (limit(at) === waitMs.burst) standing = undefined
-      return
-    }
     // Before the requests that were added meanwhile.
-    waiting = [...due.slice(next), ...waiting]
-    standing ??= { since: at, until: at }
-    standing.until = at
-    schedule()
+    if (next < due.length) waiting = [...due.slice(next), ...waiting]
+    if (expectedMs() <= limit(at)) tooLongSince = undefined
+    else tooLongSince ??= at
+    if (tooLongSince !== undefined && at - tooLongSince >= standingMs) overloadUntil = at + overloadMs
+    if (next < due.length) schedule()
   }
   return {
     add(then, refuse) {
       waiting.push({ then, refuse, at: now() })
       schedule()
     },
-    get late() {
-      if (waiting.length === 0) return false
-      return waiting.length * costMs * (1 + betweenMs / slice()) > limit(now())
+    refuses(backlogMs) {
+      const at = now()
+      if (backlogMs > limit(at)) overloadUntil = at + overloadMs
+      return at < overloadUntil && Math.max(backlogMs, expectedMs()) > overloadWaitMs
     },
   }
 }
