@@ -7,6 +7,7 @@ import type { Growth } from './growth.ts'
 export interface Point {
   readonly size: number
   readonly cpuUs: number
+  /** In use after a collection of garbage, before the calls. */
   readonly megabytes: number
 }
 
@@ -24,7 +25,8 @@ const maxStep = 20_000
 
 /** The first point is measured after a longer time, because the code is compiled during it. */
 const warmUpMs = { first: 1_000, next: 300 } as const
-const roundMs = 200
+/** Long enough for several collections of garbage, which take half of the time of a call over HTTP. */
+const roundMs = 500
 const rounds = 5
 
 /**
@@ -50,10 +52,11 @@ async function pointOf({ call, sizes, expect = '' }: Growth, size: number): Prom
   const answer = String(await call())
   if (!answer.includes(expect)) throw new Error(`answers ${answer.slice(0, 200)}`)
   if (typeof collectGarbage === 'function') collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
   await measure(call, size === sizes[0] ? warmUpMs.first : warmUpMs.next)
   const taken: number[] = []
   for (let round = 0; round < rounds; round++) taken.push(await measure(call, roundMs))
-  return { size, cpuUs: median(taken), megabytes: process.memoryUsage.rss() / 1e6 }
+  return { size, cpuUs: median(taken), megabytes: (heapUsed + external) / 1e6 }
 }
 
 /** Yields a description, its progress, and a point per size, because a process that is silent for long is stopped. */

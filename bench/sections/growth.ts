@@ -55,9 +55,9 @@ export async function growth(): Promise<Section> {
       {
         title: 'growth: CPU time of a call as something grows',
         notes: [
-          'median of 5 rounds of 0.2 s of CPU time, one process per row; slope: the last figure relative to the first',
+          'median of 5 rounds of 0.5 s of CPU time, one process per row; slope: the last figure relative to the first',
         ],
-        columns: ['', 'measured', 'sizes', 'CPU µs', 'memory MB', 'slope'],
+        columns: ['', 'measured', 'sizes', 'CPU µs', 'heap MB', 'slope'],
         rows: all.map((one) => [
           one.what,
           one.measured,
