@@ -7,6 +7,7 @@ import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
+import { InFlight } from './core/in-flight.ts'
 import type { LogLine } from './core/log.ts'
 import type { NamedLayers } from './core/plugin.ts'
 import type { Secret } from './core/secrets.ts'
@@ -113,7 +114,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   let registry = compiled(current)
 
   const stragglers: Stragglers = { running: 0, late: 0 }
-  const running: RunningCalls = new Set()
+  const running: RunningCalls = new InFlight()
   const gauge = (name: string, help: string, read: () => number): unknown =>
     services.gauges.push({ name, help, type: 'gauge', read })
   gauge('sluice_stragglers', 'Work whose caller left.', () => stragglers.running)

@@ -8,6 +8,7 @@ import type { Bus } from './bus.ts'
 import type { Call, Handler, Layer, Tenant, Via } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Era } from './error.ts'
+import type { InFlight } from './in-flight.ts'
 import type { Params } from './json.ts'
 import type { Logger } from './log.ts'
 import type { Observer } from './observer.ts'
@@ -160,7 +161,7 @@ export interface TasksContribution extends Contribution {
 
 export interface ParkContribution extends Contribution {
   /** Answers a request with the questions of its work. `running` has the calls that a shutdown waits for, and stops. */
-  createLayer?(server: { readonly running: Set<Stop> }): Layer
+  createLayer?(server: { readonly running: InFlight<Stop> }): Layer
 }
 
 /** The target of a message, and its raw arguments. */
@@ -211,7 +212,7 @@ export interface TaskHost {
   readonly observe: Layer
   readonly authorize: Layer
   /** The calls that a shutdown waits for, and stops. */
-  readonly running: Set<Stop>
+  readonly running: InFlight<Stop>
   /** Finds tools as they are defined now. */
   registry(): MethodRegistry
 }

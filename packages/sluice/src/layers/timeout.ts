@@ -6,11 +6,12 @@ import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
+import { InFlight } from '../core/in-flight.ts'
 import type { Stop } from '../core/stop.ts'
 import { atEndOfTurn } from '../core/turn.ts'
 
 /** The calls that outlived the turn they arrived in. On shutdown the process waits for them, or stops them. */
-export type RunningCalls = Set<Stop>
+export type RunningCalls = InFlight<Stop>
 
 /**
  * Work that continues after its caller was answered or disconnected. It holds no slot, but memory and whatever it works
@@ -33,7 +34,7 @@ const deadlineKey = 'dev.sluice/deadlineMs'
 export const timeoutLayer = (
   clock: Clock,
   stragglers: Stragglers = { running: 0, late: 0 },
-  runningCalls: RunningCalls = new Set(),
+  runningCalls: RunningCalls = new InFlight(),
 ): Layer => {
   const startDeadline = deadlineStarter(clock, runningCalls)
   return (next) =>
@@ -117,10 +118,10 @@ function settle(deadline: Deadline): void {
 function deadlineStarter(clock: Clock, runningCalls: RunningCalls): (deadline: Deadline) => void {
   const arm = (deadline: Deadline): void => {
     const cancelTimer = clock.after(Math.max(0, deadline.at - clock.now()), deadline.expire)
-    runningCalls.add(deadline.stop)
+    const id = runningCalls.add(deadline.stop)
     deadline.cancelTimer = () => {
       cancelTimer()
-      runningCalls.delete(deadline.stop)
+      runningCalls.delete(id)
     }
   }
   return atEndOfTurn(clock, (deadline) => {

@@ -1,6 +1,7 @@
 /** What all parked calls of one server share. */
 
 import type { Clock } from '../core/clock.ts'
+import type { InFlight } from '../core/in-flight.ts'
 import type { Logger } from '../core/log.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Stop } from '../core/stop.ts'
@@ -21,5 +22,5 @@ export interface ParkDeps extends RunningCallDeps {
   /** The parked calls of this process, by id. */
   readonly local: Map<string, ParkedCall>
   /** The calls that a shutdown waits for, and stops. */
-  readonly running: Set<Stop>
+  readonly running: InFlight<Stop>
 }

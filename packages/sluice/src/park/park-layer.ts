@@ -5,10 +5,9 @@
 
 import type { Answer } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
-import { callAsync } from '../core/call.ts'
 import { continueCall } from './continue-call.ts'
 import type { ParkDeps } from './deps.ts'
-import { createParkedCall } from './parked-call.ts'
+import { ParkableCall } from './parkable-call.ts'
 import { hasKey, parkedUnderKey } from './parked-key.ts'
 import { isContinued, readState } from './state.ts'
 
@@ -21,14 +20,10 @@ export const parkLayer =
     // Most calls are neither continued nor under a key, so they begin without an extra promise.
     function parkable(call: Call): Promise<Answer> {
       if (isContinued(call)) return readState(call, deps.seal).then((id) => continueCall(deps, call, id))
-      return hasKey(call) ? beginUnderKey(call) : begin(call)
+      return hasKey(call) ? beginUnderKey(call) : new ParkableCall(deps, call).run(next)
     }
     async function beginUnderKey(call: Call): Promise<Answer> {
       const repeated = await parkedUnderKey(deps, call)
-      return repeated ? continueCall(deps, call, repeated.id) : begin(call)
-    }
-    function begin(call: Call): Promise<Answer> {
-      const parked = createParkedCall(deps, call)
-      return parked.follow(callAsync(next, parked.call))
+      return repeated ? continueCall(deps, call, repeated.id) : new ParkableCall(deps, call).run(next)
     }
   }

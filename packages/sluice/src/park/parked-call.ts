@@ -1,7 +1,7 @@
 /**
- * A call whose work may ask while it runs. Until its first question it belongs to its request and costs no store. With
- * the first question it is parked: its record is written, the request is answered with the questions, and the work waits
- * in this process. Any process takes the answers; this one goes on with the work.
+ * A call whose work asks while it runs. With the first question it is parked: its record is written, the request is
+ * answered with the questions, and the work waits in this process. Any process takes the answers; this one goes on with
+ * the work.
  *
  * 1. The questions leave after the record is written, and the outcome leaves after it is written.
  * 2. The work is stopped when the last request that waits for this round ends, when a question stays open longer than
@@ -15,7 +15,8 @@ import { definitionHash } from '../core/definition-hash.ts'
 import { digest } from '../core/digest.ts'
 import { bugOf, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
-import { createStop } from '../core/stop.ts'
+import type { Stop } from '../core/stop.ts'
+import type { Question } from '../core/target.ts'
 import { askAll } from '../running-calls/ask.ts'
 import { retryEnd } from '../running-calls/endings.ts'
 import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
@@ -30,8 +31,10 @@ import type { Waiting } from './waiters.ts'
 import { createWaiters } from './waiters.ts'
 
 export interface ParkedCall {
-  /** The call for the layers inside. */
-  readonly call: Call
+  /** Asks the client, through the request that waits. */
+  ask(questions: { readonly [name: string]: Question | undefined }): Promise<Params>
+  /** Sends a notification of the work to the request that waits. */
+  notify(method: string, params: Params): void
   /** Starts to follow the work. Resolves with the answer to the first request: the work's own, or its questions. */
   follow(work: Promise<Answer>): Promise<Answer>
   /** Lets a later request wait for the next questions or the outcome. */
@@ -45,12 +48,12 @@ const keepMs = 600_000
 /** A longer outcome is answered once and not stored, because callers could fill the store with it. */
 const maxRecord = 262_144
 
-export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
+/** `stop` ends the work. */
+export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): ParkedCall {
   const { calls, runs, lease, clock, logger, seal, parkMs, totalMs, local, running, endings } = deps
   const { target, caller, args } = request
   const tenant = request.tenant.id
   let id = ''
-  const stop = createStop()
   const waiters = createWaiters((reason) => stop.stop(reason))
   let phase: 'call' | 'parked' | 'over' = 'call'
   let cancelDeadline = (): void => {}
@@ -108,14 +111,14 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
     }
     phase = 'parked'
     local.set(id, parked)
-    running.add(stop)
+    const runningId = running.add(stop)
     const unwatch = runs.watch(id, wake)
     const cancelTotal = clock.after(totalMs, () =>
       stop.stop(new RpcError('timeout', `The call did not end within ${totalMs} ms`)),
     )
     releaseAll = () => {
       for (const end of [cancelTotal, unwatch, free, release]) end()
-      running.delete(stop)
+      running.delete(runningId)
       local.delete(id)
     }
     return first
@@ -178,14 +181,9 @@ export function createParkedCall(deps: ParkDeps, request: Call): ParkedCall {
     }
   }
 
-  const call: Call = {
-    ...request,
-    stop,
-    park: { ask: (questions) => askAll(waiters.latest() ?? request, questions, rounds.ask) },
-    notify: (method, params) => waiters.notify(method, params),
-  }
   const parked: ParkedCall = {
-    call,
+    ask: (questions) => askAll(waiters.latest() ?? request, questions, rounds.ask),
+    notify: (method, params) => waiters.notify(method, params),
     wake,
     attach: (later) => waiters.add(later),
     follow(work) {

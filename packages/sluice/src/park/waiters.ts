@@ -12,13 +12,20 @@ export interface Waiters {
   latest(): Call | undefined
   resolve(answer: (request: Call) => Answer | Promise<Answer>): void
   reject(thrown: unknown): void
-  /** Sends a notification to the latest request. Progress gets that request's token, and is dropped if it has none. */
+  /** Sends a notification to the latest request, if it waits. */
   notify(method: string, params: Params): void
 }
 
 export interface Waiting {
   readonly answer: Promise<Answer>
   leave(): void
+}
+
+/** Sends a notification of the work to a request. Progress gets the request's token, and is dropped if it has none. */
+export function forward(request: Call, method: string, params: Params): void {
+  const { progressToken } = request.meta
+  if (method !== 'notifications/progress') request.notify(method, params)
+  else if (progressToken !== undefined) request.notify(method, { ...params, progressToken })
 }
 
 /** `abandoned` is called when the last waiting request ends early. */
@@ -63,9 +70,7 @@ export function createWaiters(abandoned: (reason: RpcError) => void): Waiters {
     },
     notify(method, params) {
       if (!last || !waiting.has(last)) return
-      if (method !== 'notifications/progress') return last.notify(method, params)
-      const { progressToken } = last.meta
-      if (progressToken !== undefined) last.notify(method, { ...params, progressToken })
+      forward(last, method, params)
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Writes how running calls end. The calls were acknowledged, so each end is written as soon as the store takes it. */
 
 import type { Clock } from '../core/clock.ts'
+import { InFlight } from '../core/in-flight.ts'
 
 /** Outcomes that are being written. A server that closes waits for them. */
 export interface Endings {
@@ -11,14 +12,14 @@ export interface Endings {
 }
 
 export function createEndings(clock: Clock): Endings {
-  const open = new Set<Promise<unknown>>()
+  const open = new InFlight<Promise<unknown>>()
   const paused = new Set<() => void>()
   let closed = false
   return {
     add(ending) {
-      open.add(ending)
+      const id = open.add(ending)
       const end = (): void => {
-        open.delete(ending)
+        open.delete(id)
       }
       ending.then(end, end)
     },

@@ -152,7 +152,7 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
   function own(record: RunningCall, held: Held): void {
     phase = 'task'
     const unwatch = runs.watch(id, wake)
-    host.running.add(stop)
+    const runningId = host.running.add(stop)
     // A tool that knows nothing of tasks keeps its own deadline. The work of others ends with the record.
     const leftMs = isTaskTool(target) ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
     cancelDeadline = deps.after(leftMs, () => stop.stop(new RpcError('timeout', `Not done within ${leftMs} ms`)))
@@ -169,7 +169,7 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
         // The task was acknowledged, so its end is written as soon as the store takes it.
         await retryEnd(() => calls.change(tenant, id, step), { clock, endings, until: record.until })
       }
-      host.running.delete(stop)
+      host.running.delete(runningId)
       held.free()
       held.release()
       if (waiting) runs.leave(id)

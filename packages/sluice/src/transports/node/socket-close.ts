@@ -4,9 +4,10 @@
  */
 
 import type { Socket } from 'node:net'
+import { InFlight } from '../../core/in-flight.ts'
 
 /** One listener per connection, however many requests it carries, because Node warns of a leak above ten. */
-const listeners = new WeakMap<Socket, Set<() => void>>()
+const listeners = new WeakMap<Socket, InFlight<() => void>>()
 
 /** Calls `then` when the connection closes, or at once if it is closed. Returns a function that unsubscribes. */
 export function onSocketClose(socket: Socket, then: () => void): () => void {
@@ -15,17 +16,15 @@ export function onSocketClose(socket: Socket, then: () => void): () => void {
     return noop
   }
   const all = listeners.get(socket) ?? listenTo(socket)
-  all.add(then)
-  return () => {
-    all.delete(then)
-  }
+  const id = all.add(then)
+  return () => all.delete(id)
 }
 
-function listenTo(socket: Socket): Set<() => void> {
-  const all = new Set<() => void>()
+function listenTo(socket: Socket): InFlight<() => void> {
+  const all = new InFlight<() => void>()
   listeners.set(socket, all)
   socket.once('close', () => {
-    for (const then of [...all]) then()
+    for (const then of all) then()
   })
   return all
 }
