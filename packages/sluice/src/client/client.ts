@@ -17,7 +17,7 @@ import type { QuestionContext } from './questions.ts'
 import { answerQuestion, capabilitiesOf } from './questions.ts'
 import { needsNewAgreement } from './recover.ts'
 import { withRounds, withUrls } from './rounds.ts'
-import type { ServerQuestion } from './session.ts'
+import type { AskOptions, ServerQuestion } from './session.ts'
 import { createSession } from './session.ts'
 import type { Subscription, SubscriptionFilter, SubscriptionListener } from './subscriptions.ts'
 import { listen } from './subscriptions.ts'
@@ -124,25 +124,24 @@ export async function connect(transport: Transport, options: ClientOptions = {})
   function send(method: string, params: Params, request: RequestOptions, capabilities: Params): Promise<Params> {
     const id = session.nextId()
     const isModern = agreement.era === 'modern'
-    const wantsMeta = isModern || request.onProgress !== undefined
-    const meta = {
-      ...(isObject(params['_meta']) && params['_meta']),
-      ...(isModern && envelope(clientInfo, capabilities)),
-      ...(isModern && request.logLevel !== undefined && { [metaKeys.logLevel]: request.logLevel }),
-      ...(request.onProgress && { progressToken: id }),
-    }
-    return session.ask(id, method, wantsMeta ? { ...params, _meta: meta } : params, {
+    const { logLevel, onProgress } = request
+    const ask: { -readonly [K in keyof AskOptions]: AskOptions[K] } = {
       signal: request.signal,
       stop: request.stop,
       timeoutMs: request.timeoutMs ?? timeoutMs,
-      onProgress: request.onProgress,
+      onProgress,
       onNotification: request.onNotification,
-      ...(isModern &&
-        transport.mirrorsHeaders && {
-          headers: mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : []),
-        }),
-      ...(!isModern && (request.handlers || request.capabilities) && { answer: answerer(request, method) }),
-    })
+    }
+    if (isModern && transport.mirrorsHeaders)
+      ask.headers = mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : [])
+    if (!isModern && (request.handlers || request.capabilities)) ask.answer = answerer(request, method)
+    if (!isModern && onProgress === undefined) return session.ask(id, method, params, ask)
+    const own = params['_meta']
+    const meta: { [key: string]: unknown } = isObject(own) ? { ...own } : {}
+    if (isModern) Object.assign(meta, envelope(clientInfo, capabilities))
+    if (isModern && logLevel !== undefined) meta[metaKeys.logLevel] = logLevel
+    if (onProgress) meta['progressToken'] = id
+    return session.ask(id, method, { ...params, _meta: meta }, ask)
   }
 
   /** Repeats a request once if it certainly did not run: lost session, another era, unknown headers. */
@@ -168,11 +167,23 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     }
   }
 
-  async function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Params> {
-    const kept = options.cached ? cache.get(method, params) : undefined
-    if (kept) return kept
+  function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Params> {
     const capabilities =
       options.capabilities ?? (options.handlers ? withTasks(capabilitiesOf(options.handlers), false) : declared)
+    // Results of calls are not kept, and a gateway sends little else.
+    return method === 'tools/call' && options.inputRequired === 'return'
+      ? sendSurely(method, params, options, capabilities)
+      : requestKept(method, params, options, capabilities)
+  }
+
+  async function requestKept(
+    method: string,
+    params: Params,
+    options: RequestOptions,
+    capabilities: Params,
+  ): Promise<Params> {
+    const kept = options.cached ? cache.get(method, params) : undefined
+    if (kept) return kept
     const ask = (next: Params): Promise<Params> => sendSurely(method, next, options, capabilities)
     let result: Params
     if (options.inputRequired === 'return') result = await ask(params)

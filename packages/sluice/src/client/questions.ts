@@ -58,7 +58,7 @@ export async function answerQuestion(
 ): Promise<Params> {
   const handler = isDeclared(method, params, capabilities) ? handlerFor(method, params, handlers) : undefined
   if (!handler) throw new UndeclaredQuestion(`The client did not declare the capability for "${method}"`)
-  return handler(params, context)
+  return handler.call(handlers, params, context)
 }
 
 function handlerFor(method: string, params: Params, handlers: QuestionHandlers): Handler | undefined {

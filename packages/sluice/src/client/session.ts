@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../core/clock.ts'
+import { InFlight } from '../core/in-flight.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { metaKeys } from '../protocol/revisions.ts'
@@ -43,13 +44,6 @@ export interface SessionListener {
   streamEnded(): void
 }
 
-interface Pending extends AskOptions {
-  readonly method: string
-  settle(): void
-  resolve(result: Params): void
-  reject(error: Error): void
-}
-
 /** A server that asks without waiting for answers must not fill the memory. */
 const maxOpenQuestions = 64
 
@@ -57,7 +51,7 @@ export interface ClientSession {
   /** Returns the id for the next request. */
   nextId(): number
   /** Sends one request and resolves with its raw result. */
-  ask(id: Id, method: string, params: Params, options: AskOptions): Promise<Params>
+  ask(id: number, method: string, params: Params, options: AskOptions): Promise<Params>
   notify(method: string, params: Params): Promise<void>
   /** Says whether this side of the connection may be asked. Servers of 2026-07-28 must not. */
   allowQuestions(allowed: boolean): void
@@ -66,20 +60,22 @@ export interface ClientSession {
 }
 
 export function createSession(transport: Transport, listener: SessionListener, clock: Clock): ClientSession {
-  const pending = new Map<Id, Pending>()
+  const pending = new InFlight<Pending>()
   const open = new Map<Id, AbortController>()
   let questionsAllowed = false
   let ids = 0
   let generation = 0
+  /** A server may answer with any id. */
+  const requestOf = (id: unknown): Pending | undefined => (typeof id === 'number' ? pending.get(id) : undefined)
 
   function failAll(error: ClientError): void {
-    for (const request of [...pending.values()]) request.reject(error)
+    for (const request of pending) request.reject(error)
     for (const controller of open.values()) controller.abort(error)
     open.clear()
   }
 
   function respond(message: Message, on: Id | undefined, status: number | undefined): void {
-    const request = message.id === undefined || message.id === null ? undefined : pending.get(message.id)
+    const request = requestOf(message.id)
     if (!request || (on !== undefined && on !== message.id))
       listener.ignored('a response that matches no pending request')
     else if (message.error !== undefined) request.reject(toServerError(message.error, status))
@@ -90,10 +86,10 @@ export function createSession(transport: Transport, listener: SessionListener, c
   function notified(method: string, params: Params, on: Id | undefined): void {
     if (method === 'notifications/cancelled') withdrawn(params['requestId'] as Id)
     const token = method === 'notifications/progress' ? params['progressToken'] : (on ?? subscriptionOf(params))
-    const request = token === undefined ? undefined : pending.get(token as Id)
+    const request = requestOf(token)
     try {
-      if (method === 'notifications/progress') request?.onProgress?.(params)
-      if (request?.onNotification) request.onNotification(method, params)
+      if (method === 'notifications/progress') request?.options.onProgress?.(params)
+      if (request?.options.onNotification) request.options.onNotification(method, params)
       else listener.notification(method, params, on)
     } catch {
       listener.ignored(`a handler of ${method} threw`)
@@ -107,7 +103,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
       open.delete(id)
       return
     }
-    const request = pending.get(id)
+    const request = requestOf(id)
     if (request?.method === 'subscriptions/listen')
       request.reject(new ClientError('closed', 'The server ended the subscription'))
   }
@@ -120,22 +116,22 @@ export function createSession(transport: Transport, listener: SessionListener, c
    * answer yet, otherwise the newest: a server often asks several questions at once.
    */
   function askedBy(on: Id | undefined): Pending | undefined {
-    if (on !== undefined) return pending.get(on)
-    const able = [...pending.values()].filter(({ answer }) => answer)
+    if (on !== undefined) return requestOf(on)
+    const able = [...pending].filter(({ options }) => options.answer)
     return able.find((request) => !answering.has(request)) ?? able.at(-1)
   }
   function attributionOnChannel(): 'only call' | 'oldest call' {
-    return [...pending.values()].filter(({ answer }) => answer).length === 1 ? 'only call' : 'oldest call'
+    return [...pending].filter(({ options }) => options.answer).length === 1 ? 'only call' : 'oldest call'
   }
   async function answerFor(
     request: Pending | undefined,
     question: ServerQuestion,
     context: QuestionContext,
   ): Promise<Params> {
-    if (!request?.answer) return listener.answer(question, context)
+    if (!request?.options.answer) return listener.answer(question, context)
     answering.set(request, (answering.get(request) ?? 0) + 1)
     try {
-      return await request.answer(question, context)
+      return await request.options.answer(question, context)
     } finally {
       const left = (answering.get(request) ?? 1) - 1
       if (left === 0) answering.delete(request)
@@ -192,47 +188,21 @@ export function createSession(transport: Transport, listener: SessionListener, c
     },
   }
 
-  function ask(id: Id, method: string, params: Params, options: AskOptions): Promise<Params> {
-    const { signal, stop, timeoutMs, cancellable = true, headers } = options
+  function ask(id: number, method: string, params: Params, options: AskOptions): Promise<Params> {
+    const { signal, stop, timeoutMs, headers } = options
     if (signal?.aborted) return Promise.reject(cancelled(false))
     return new Promise<Params>((resolve, reject) => {
-      const cancelTimer = Number.isFinite(timeoutMs)
-        ? clock.after(timeoutMs, () => {
-            end(new ClientError('timeout', `The server did not answer ${method} within ${timeoutMs} ms`))
-          })
-        : () => {}
-      const abort = (): void => end(cancelled(true))
-      let unlisten: (() => void) | undefined
-      const settle = (): void => {
-        pending.delete(id)
-        cancelTimer()
-        signal?.removeEventListener('abort', abort)
-        unlisten?.()
-      }
-      function end(error: ClientError): void {
-        settle()
-        reject(error)
-        if (cancellable) cancel(id, error.reason)
-        transport.abort?.(id)
-      }
-      const request: Pending = {
-        ...options,
-        method,
-        settle,
-        resolve(result) {
-          settle()
-          resolve(result)
-        },
-        reject(error) {
-          settle()
-          reject(error)
-        },
-      }
-      signal?.addEventListener('abort', abort, { once: true })
+      const request = new Pending({ pending, id, method, options, resolve, reject, ended })
       pending.set(id, request)
-      unlisten = stop?.onStop(abort)
+      if (Number.isFinite(timeoutMs)) request.cancelTimer = clock.after(timeoutMs, () => request.timedOut())
+      if (signal) {
+        const abort = (): void => request.end(cancelled(true))
+        signal.addEventListener('abort', abort, { once: true })
+        request.unfollow = () => signal.removeEventListener('abort', abort)
+      }
+      if (stop) request.unlisten = stop.onStop(() => request.end(cancelled(true)))
       // A request that is stopped already is not sent.
-      if (!pending.has(id)) return
+      if (pending.get(id) !== request) return
       transport.send({ jsonrpc: '2.0', id, method, params }, headers).then(
         () => {
           // Over HTTP the stream has ended, so no answer will come.
@@ -245,6 +215,10 @@ export function createSession(transport: Transport, listener: SessionListener, c
         },
       )
     })
+  }
+  function ended({ id, options }: PendingParts, { reason }: ClientError): void {
+    if (options.cancellable !== false) cancel(id, reason)
+    transport.abort?.(id)
   }
 
   /** 2026-07-28 over HTTP is cancelled by closing the stream; every other connection needs the notification. */
@@ -268,6 +242,56 @@ export function createSession(transport: Transport, listener: SessionListener, c
       failAll(new ClientError('closed', 'The client was closed'))
       await transport.close()
     },
+  }
+}
+
+interface PendingParts {
+  readonly pending: InFlight<Pending>
+  readonly id: number
+  readonly method: string
+  readonly options: AskOptions
+  resolve(result: Params): void
+  reject(error: Error): void
+  /** Called if this side ends the request. */
+  ended(parts: PendingParts, error: ClientError): void
+}
+
+/** A request without its answer. A class, because a gateway makes one per call, and closures would be made for each. */
+class Pending {
+  readonly #parts: PendingParts
+  cancelTimer: (() => void) | undefined = undefined
+  unfollow: (() => void) | undefined = undefined
+  unlisten: (() => void) | undefined = undefined
+  constructor(parts: PendingParts) {
+    this.#parts = parts
+  }
+  get method(): string {
+    return this.#parts.method
+  }
+  get options(): AskOptions {
+    return this.#parts.options
+  }
+  resolve(result: Params): void {
+    this.#settle()
+    this.#parts.resolve(result)
+  }
+  reject(error: Error): void {
+    this.#settle()
+    this.#parts.reject(error)
+  }
+  end(error: ClientError): void {
+    this.reject(error)
+    this.#parts.ended(this.#parts, error)
+  }
+  timedOut(): void {
+    const { method, options } = this.#parts
+    this.end(new ClientError('timeout', `The server did not answer ${method} within ${options.timeoutMs} ms`))
+  }
+  #settle(): void {
+    this.#parts.pending.delete(this.#parts.id)
+    this.cancelTimer?.()
+    this.unfollow?.()
+    this.unlisten?.()
   }
 }
 

@@ -1,5 +1,6 @@
 /** One HTTP request of a client with everything that applies to all of them: guard, credential, challenges, redirects. */
 
+import { InFlight } from '../../core/in-flight.ts'
 import { ClientError } from '../errors.ts'
 import type { Authorization } from './authorization.ts'
 import { maxChallenges } from './authorization.ts'
@@ -31,52 +32,57 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   const { headers = {}, authorization, sender = fetchSender() } = options
   const guard = createHostGuard(server, options)
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const open = new Set<Flight>()
+  const open = new InFlight<Flight>()
 
-  function attempt(request: OutgoingRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
+  const hasOwn = Object.keys(own).length > 0
+
+  function attempt(target: OutgoingRequest, flight: Flight, token: string | undefined): Promise<HttpResponse> {
     if (flight.aborted) throw new ClientError('cancelled', 'Cancelled', { mayHaveRun: false })
-    const { response, abort } = sender({
-      ...request,
-      headers: { ...request.headers, ...own, ...(token !== undefined && { authorization: token }) },
-    })
+    const { response, abort } = sender(
+      hasOwn || token !== undefined
+        ? {
+            ...target,
+            headers: { ...target.headers, ...own, ...(token !== undefined && { authorization: token }) },
+          }
+        : target,
+    )
     flight.abort = abort
     return response
   }
 
+  /** One async function for all of it, because a gateway sends one request per call. */
   async function send(request: OutgoingRequest, flight: Flight): Promise<HttpResponse> {
-    let target: OutgoingRequest = { ...request, mayBePrivate: guard.check(request.url) }
-    let challenges = 0
-    let redirects = 0
-    for (;;) {
-      const token = authorization ? await authorization.token() : undefined
-      const response = await attempt(target, flight, token)
-      const { status } = response
-      if (status === 401 || (status === 403 && response.header('www-authenticate') !== undefined)) {
-        const header = response.header('www-authenticate')
-        if (authorization === undefined || challenges >= maxChallenges)
-          throw refusal(status, header, await referenceIn(response))
-        response.discard()
-        const isRepeated = await authorization.challenged({ status, header, attempt: challenges, refused: token })
-        challenges++
-        if (!isRepeated) throw refusal(status, header)
-      } else if (status >= 300 && status < 400 && status !== 304) {
-        response.discard()
-        target = { ...target, url: redirected(target, response) }
-        if (++redirects > maxRedirects)
-          throw new ClientError('status', 'Too many redirects', { mayHaveRun: false, status })
-      } else return response
+    const id = open.add(flight)
+    try {
+      let target: OutgoingRequest = { ...request, mayBePrivate: guard.check(request.url) }
+      let challenges = 0
+      let redirects = 0
+      for (;;) {
+        const token = authorization ? await authorization.token() : undefined
+        const response = await attempt(target, flight, token)
+        const { status } = response
+        if (status === 401 || (status === 403 && response.header('www-authenticate') !== undefined)) {
+          const header = response.header('www-authenticate')
+          if (authorization === undefined || challenges >= maxChallenges)
+            throw refusal(status, header, await referenceIn(response))
+          response.discard()
+          const isRepeated = await authorization.challenged({ status, header, attempt: challenges, refused: token })
+          challenges++
+          if (!isRepeated) throw refusal(status, header)
+        } else if (status >= 300 && status < 400 && status !== 304) {
+          response.discard()
+          target = { ...target, url: redirected(target, response) }
+          if (++redirects > maxRedirects)
+            throw new ClientError('status', 'Too many redirects', { mayHaveRun: false, status })
+        } else return response
+      }
+    } finally {
+      open.delete(id)
     }
   }
 
   return {
-    async send(request, flight = { aborted: false }) {
-      open.add(flight)
-      try {
-        return await send(request, flight)
-      } finally {
-        open.delete(flight)
-      }
-    },
+    send: (request, flight = { aborted: false }) => send(request, flight),
     close() {
       for (const flight of open) {
         flight.aborted = true

@@ -7,6 +7,7 @@
 
 import type { Clock } from '../../core/clock.ts'
 import { systemClock } from '../../core/clock.ts'
+import { InFlight } from '../../core/in-flight.ts'
 import type { Id } from '../../core/json.ts'
 import { isLegacy } from '../../protocol/revisions.ts'
 import { ClientError } from '../errors.ts'
@@ -48,7 +49,10 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   let session: string | undefined
   let revision: string | undefined
   let common: { readonly [name: string]: string } = {}
-  const flights = new Map<Id, Flight>()
+  /** The headers that every POST has. */
+  let posted: { readonly [name: string]: string } = acceptBoth
+  /** Requests whose response stream is open. */
+  const flights = new InFlight<RequestFlight>()
   const standalone = createStandaloneStreamReader({
     request: (headers) => requester.send({ method: 'GET', url: server, headers: { ...common, ...headers } }),
     message: (message) => receiver?.message(message),
@@ -62,18 +66,19 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
       ...(session !== undefined && { 'mcp-session-id': session }),
       ...(revision !== undefined && { 'mcp-protocol-version': revision }),
     }
+    posted = { ...acceptBoth, ...common }
   }
 
   async function send(message: Message, headers?: { readonly [name: string]: string }): Promise<void> {
     const id = message.method === undefined ? undefined : message.id
-    const flight: Flight = { aborted: false }
-    if (id !== undefined) flights.set(id, flight)
+    const flight: RequestFlight = { id, aborted: false }
+    const place = flights.add(flight)
     try {
       const response = await requester.send(
         {
           method: 'POST',
           url: server,
-          headers: { ...acceptBoth, ...common, ...headers },
+          headers: headers ? { ...posted, ...headers } : posted,
           body: JSON.stringify(message),
           isRepeatable: message.method !== undefined && repeatable.test(message.method),
         },
@@ -84,9 +89,12 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         recompute()
       }
       if (id === undefined) await acknowledge(response)
-      else await receive(response, id, flight)
+      else if (isEvents(response)) await follow(response, id, flight)
+      else if (isLost(response)) throw lostSession(response)
+      else if (isJson(response)) receive(await response.text(maxMessageBytes), response, id)
+      else await failWith(response)
     } finally {
-      if (id !== undefined) flights.delete(id)
+      flights.delete(place)
     }
   }
 
@@ -96,15 +104,9 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     await failWith(response)
   }
 
-  async function receive(response: HttpResponse, id: Id, flight: Flight): Promise<void> {
-    const type = response.header('content-type') ?? ''
-    if (/^text\/event-stream\b/i.test(type) && response.status < 300) return follow(response, id, flight)
-    if (response.status === 404 && session !== undefined) {
-      response.discard()
-      throw new ClientError('session', 'The server no longer knows this session', { mayHaveRun: false, status: 404 })
-    }
-    if (!/^application\/(\S+\+)?json\b/i.test(type)) return failWith(response)
-    const text = await response.text(maxMessageBytes)
+  const isLost = ({ status }: HttpResponse): boolean => status === 404 && session !== undefined
+
+  function receive(text: string, response: HttpResponse, id: Id): void {
     const refused = response.status >= 400
     let message: Message
     try {
@@ -115,9 +117,9 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     }
     // A refusal may lack the id, since the server may not have read it. Its error still answers this request.
     if (refused && message.error !== undefined && (message.id === undefined || message.id === null))
-      return receiver?.message({ jsonrpc: '2.0', id, error: message.error }, id, response.status)
-    if (message.id !== id) throw new ClientError('protocol', 'The server answered with the id of another request')
-    receiver?.message(message, id, refused ? response.status : undefined)
+      receiver?.message({ jsonrpc: '2.0', id, error: message.error }, id, response.status)
+    else if (message.id !== id) throw new ClientError('protocol', 'The server answered with the id of another request')
+    else receiver?.message(message, id, refused ? response.status : undefined)
   }
 
   /** Reads the response stream of a request, and goes back for the rest of a legacy one that broke off. */
@@ -165,10 +167,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     },
     send,
     abort(id) {
-      const flight = flights.get(id)
-      if (!flight) return
-      flight.aborted = true
-      flight.abort?.()
+      for (const flight of flights) if (flight.id === id) abort(flight)
     },
     agreed(next) {
       revision = next
@@ -181,10 +180,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     listen: () => standalone.open(),
     async close() {
       standalone.close()
-      for (const flight of flights.values()) {
-        flight.aborted = true
-        flight.abort?.()
-      }
+      for (const flight of flights) if (flight.id !== undefined) abort(flight)
       const ended = session
       session = undefined
       if (ended !== undefined) await endSession(ended)
@@ -207,6 +203,26 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
       cancelTimer()
     }
   }
+}
+
+/** `id`: of the request, which ends its response stream. */
+interface RequestFlight extends Flight {
+  readonly id: Id | undefined
+}
+
+function abort(flight: Flight): void {
+  flight.aborted = true
+  flight.abort?.()
+}
+
+const typeOf = (response: HttpResponse): string => response.header('content-type') ?? ''
+const isEvents = (response: HttpResponse): boolean =>
+  response.status < 300 && /^text\/event-stream\b/i.test(typeOf(response))
+const isJson = (response: HttpResponse): boolean => /^application\/(\S+\+)?json\b/i.test(typeOf(response))
+
+function lostSession(response: HttpResponse): ClientError {
+  response.discard()
+  return new ClientError('session', 'The server no longer knows this session', { mayHaveRun: false, status: 404 })
 }
 
 /** 2025-03-26 allows an array of responses; one request has one answer in it. */

@@ -22,7 +22,9 @@ export interface ResponseParts {
 }
 
 export interface ResponseParser {
-  /** Takes the next bytes. Throws a `ClientError` if they are not a response. */
+  /** Begins the response to the next request. */
+  begin(): void
+  /** Takes the next bytes, and keeps none of them. Throws a `ClientError` if they are not a response. */
   write(chunk: Buffer): void
   /** The connection ended. Returns whether that is a complete response. */
   finish(): boolean
@@ -40,75 +42,68 @@ const broken = (problem: string): ClientError =>
 export function createResponseParser(parts: ResponseParts): ResponseParser {
   let state: State = 'head'
   let held: Buffer | undefined
+  /** The current bytes are a copy already. */
+  let isJoined = false
   let remaining = 0
   let keepAlive = true
+  /** The last head and its bytes, because a server repeats it in most responses of one second. */
+  let lastBytes: Buffer | undefined
+  let lastHead: ParsedHead | undefined
+  const isDone = (): boolean => state === 'done'
 
   /** Returns the index of the first byte after `mark`, or −1 and keeps what there is. */
-  function ended(chunk: Buffer, mark: string, maxBytes: number): number {
-    const at = chunk.indexOf(mark, 0, 'latin1')
-    if (at === -1 ? chunk.length > maxBytes : at > maxBytes) throw broken('a line or head is too long')
+  function ended(chunk: Buffer, from: number, mark: Buffer, maxBytes: number): number {
+    const at = chunk.indexOf(mark, from)
+    if ((at === -1 ? chunk.length : at) - from > maxBytes) throw broken('a line or head is too long')
     if (at !== -1) return at + mark.length
-    held = chunk
+    held = isJoined ? chunk.subarray(from) : Buffer.from(chunk.subarray(from))
     return -1
   }
 
-  function done(): void {
-    state = 'done'
-    parts.end(keepAlive)
+  function headOf(chunk: Buffer, from: number, end: number): ParsedHead {
+    if (lastHead && lastBytes?.length === end - from && lastBytes.compare(chunk, from, end) === 0) return lastHead
+    lastBytes = Buffer.from(chunk.subarray(from, end))
+    lastHead = parseHead(lastBytes.toString('latin1', 0, end - from - 4))
+    return lastHead
   }
 
-  function readHead(text: string): void {
-    const { status, isOld, headers } = parseHead(text)
+  function readHead(head: ParsedHead): void {
+    const { status, body } = head
     if (status < 200) {
       if (status === 101) throw broken('an upgrade that was not requested')
       return
     }
-    const coding = headers.get('transfer-encoding')
-    const length = headers.get('content-length')
-    const connection = headers.get('connection')?.toLowerCase() ?? ''
-    keepAlive = isOld ? connection === 'keep-alive' : !connection.split(',').some((word) => word.trim() === 'close')
-    if (coding !== undefined) {
-      if (coding.toLowerCase() !== 'chunked' || length !== undefined) throw broken('its length is ambiguous')
-      state = 'size'
-    } else if (status === 204 || status === 304) state = 'done'
-    else if (length !== undefined) {
-      if (!/^\d{1,15}$/.test(length)) throw broken('its length is invalid')
-      remaining = Number(length)
-      state = remaining > 0 ? 'length' : 'done'
-    } else {
-      keepAlive = false
-      state = 'close'
-    }
-    const isEmpty = state === 'done'
-    parts.head({ status, headers })
-    if (isEmpty) done()
+    state = body === 'length' && head.length === 0 ? 'done' : body
+    remaining = head.length
+    keepAlive = head.keepAlive
+    parts.head(head)
   }
 
-  /** Takes as much of the chunk as the state needs, and returns the rest. */
-  function step(chunk: Buffer): Buffer | undefined {
+  /** Takes as much of the chunk as the state needs. Returns the index of the rest, or −1 if more bytes are needed. */
+  function step(chunk: Buffer, from: number): number {
     if (state === 'head') {
-      const end = ended(chunk, '\r\n\r\n', maxHeadBytes)
-      if (end === -1) return undefined
-      readHead(chunk.toString('latin1', 0, end - 4))
-      return chunk.subarray(end)
+      const end = ended(chunk, from, endOfHead, maxHeadBytes)
+      if (end !== -1) readHead(headOf(chunk, from, end))
+      return end
     }
     if (state === 'length' || state === 'chunk') {
-      const taken = chunk.length > remaining ? chunk.subarray(0, remaining) : chunk
-      remaining -= taken.length
-      const isLast = remaining === 0
-      parts.data(taken)
-      if (isLast && state === 'length') done()
-      else if (isLast) state = 'chunkEnd'
-      return chunk.subarray(taken.length)
+      const end = Math.min(chunk.length, from + remaining)
+      remaining -= end - from
+      parts.data(chunk.subarray(from, end))
+      if (remaining === 0) state = state === 'length' ? 'done' : 'chunkEnd'
+      return end
     }
     if (state === 'close') {
-      parts.data(chunk)
-      return undefined
+      parts.data(chunk.subarray(from))
+      return chunk.length
     }
-    if (state === 'done') throw broken('more bytes than announced')
-    const end = ended(chunk, '\r\n', maxLineBytes)
-    if (end === -1) return undefined
-    const line = chunk.toString('latin1', 0, end - 2)
+    const end = ended(chunk, from, endOfLine, maxLineBytes)
+    if (end !== -1) readLine(chunk.toString('latin1', from, end - 2))
+    return end
+  }
+
+  /** Reads a line between the chunks of a body. */
+  function readLine(line: string): void {
     if (state === 'chunkEnd') {
       if (line !== '') throw broken('a chunk is longer than announced')
       state = 'size'
@@ -117,27 +112,68 @@ export function createResponseParser(parts: ResponseParts): ResponseParser {
       if (size === undefined) throw broken('the size of a chunk is invalid')
       remaining = Number.parseInt(size, 16)
       state = remaining === 0 ? 'trailers' : 'chunk'
-    } else if (line === '') done()
-    return chunk.subarray(end)
+    } else if (line === '') state = 'done'
   }
 
   return {
+    begin() {
+      state = 'head'
+    },
     write(chunk) {
-      let rest: Buffer | undefined = held ? Buffer.concat([held, chunk]) : chunk
+      isJoined = held !== undefined
+      const bytes = held ? Buffer.concat([held, chunk]) : chunk
       held = undefined
-      while (rest !== undefined && rest.length > 0) rest = step(rest)
+      let at = 0
+      while (at !== -1 && at < bytes.length) {
+        if (isDone()) throw broken('more bytes than announced')
+        at = step(bytes, at)
+        if (!isDone()) continue
+        // Bytes after a response must not become the next one.
+        parts.end(keepAlive && at === bytes.length)
+        if (at < bytes.length) throw broken('more bytes than announced')
+        return
+      }
     },
     finish() {
       if (state === 'close') {
-        done()
-        return true
+        state = 'done'
+        parts.end(false)
       }
-      return state === 'done'
+      return isDone()
     },
   }
 }
 
-function parseHead(text: string): ResponseHead & { readonly isOld: boolean } {
+const endOfHead = Buffer.from('\r\n\r\n')
+const endOfLine = Buffer.from('\r\n')
+
+/** A head, and how the body after it ends. */
+interface ParsedHead extends ResponseHead {
+  readonly body: 'length' | 'size' | 'close'
+  readonly length: number
+  readonly keepAlive: boolean
+}
+
+function parseHead(text: string): ParsedHead {
+  const { status, isOld, headers } = parseLines(text)
+  const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
+  const connection = headers.get('connection')?.toLowerCase() ?? ''
+  const keepAlive = isOld ? connection === 'keep-alive' : !connection.split(',').some((word) => word.trim() === 'close')
+  const head = { status, headers, keepAlive, length: 0 }
+  // The length of an interim response means nothing.
+  if (status < 200) return { ...head, body: 'length' }
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked' || length !== undefined) throw broken('its length is ambiguous')
+    return { ...head, body: 'size' }
+  }
+  if (status === 204 || status === 304) return { ...head, body: 'length' }
+  if (length === undefined) return { ...head, body: 'close', keepAlive: false }
+  if (!/^\d{1,15}$/.test(length)) throw broken('its length is invalid')
+  return { ...head, body: 'length', length: Number(length) }
+}
+
+function parseLines(text: string): ResponseHead & { readonly isOld: boolean } {
   const lines = text.split('\r\n')
   const first = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] ?? '')
   if (!first) throw broken('its first line is invalid')

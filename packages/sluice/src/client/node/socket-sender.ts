@@ -10,7 +10,7 @@ import { connect as connectTls } from 'node:tls'
 import { ClientError } from '../errors.ts'
 import type { HttpExchange, HttpResponse, HttpSender, OutgoingRequest } from '../http/sender.ts'
 import { readText, tooLong } from '../http/sender.ts'
-import type { ResponseHead, ResponseParser, ResponseParts } from './response-parser.ts'
+import type { ResponseHead, ResponseParser } from './response-parser.ts'
 import { createResponseParser } from './response-parser.ts'
 import { createNodeSender, type NodeSender, publicLookup, toSendError } from './sender.ts'
 
@@ -77,28 +77,51 @@ function targetOf(url: string): SocketTarget {
 }
 
 /** Returns the request as text; `undefined` if a header needs more than printable ASCII. */
-function requestText({ headers, body = '' }: OutgoingRequest, { start }: SocketTarget): string | undefined {
+function requestText({ headers, body = '' }: OutgoingRequest, { start }: SocketTarget): RequestText | undefined {
   let text = start
   for (const name in headers) {
-    const value = headers[name] ?? ''
-    if (!/^[\x21-\x7e]+$/.test(name) || !/^[\x20-\x7e\t]*$/.test(value)) return undefined
-    text += `${name}: ${value}\r\n`
+    const line = headerLine(name, headers[name] ?? '')
+    if (line === undefined) return undefined
+    text += line
   }
-  return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const length = Buffer.byteLength(body)
+  // A body with as many bytes as characters is ASCII.
+  const encoding = length === body.length ? 'latin1' : 'utf8'
+  return { text: `${text}content-length: ${length}\r\n\r\n${body}`, encoding }
+}
+
+interface RequestText {
+  readonly text: string
+  readonly encoding: 'latin1' | 'utf8'
+}
+
+/** The last line of each header, because most requests repeat all of them and checking one costs more than a lookup. */
+const lastLines = new Map<string, { readonly value: string; readonly line: string }>()
+const maxLastLines = 256
+
+function headerLine(name: string, value: string): string | undefined {
+  const last = lastLines.get(name)
+  if (last?.value === value) return last.line
+  if (!/^[\x21-\x7e]+$/.test(name) || !/^[\x20-\x7e\t]*$/.test(value)) return undefined
+  const line = `${name}: ${value}\r\n`
+  if (lastLines.size >= maxLastLines) lastLines.clear()
+  lastLines.set(name, { value, line })
+  return line
 }
 
 interface Pool {
-  send(request: OutgoingRequest, text: string): HttpExchange
+  send(request: OutgoingRequest, text: RequestText): HttpExchange
   close(): void
 }
 
 /** A socket, and the request that it carries. */
 interface PooledSocket {
   readonly socket: Socket
+  readonly parser: ResponseParser
   flight: SocketFlight | undefined
-  /** One per response, so that bytes after its end cannot become the next one. */
-  parser: ResponseParser
-  newParser(): ResponseParser
+  /** The last head, and how long its server keeps the connection. */
+  head: ResponseHead | undefined
+  keptMs: number
   /** Not used again after this time. */
   idleUntil: number
   isReused: boolean
@@ -107,7 +130,7 @@ interface PooledSocket {
 /** One request on its way. */
 interface SocketFlight {
   readonly request: OutgoingRequest
-  readonly text: string
+  readonly text: RequestText
   /** The request was written, so the server may have it. */
   isSent: boolean
   isAborted: boolean
@@ -116,6 +139,9 @@ interface SocketFlight {
   resolve(response: HttpResponse): void
   reject(error: ClientError): void
 }
+
+/** All sockets read into it, one after the other. Otherwise Node would make a buffer of 64 KiB for each response. */
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 function createPool(target: SocketTarget, lookup: LookupFunction | undefined, maxConnections: number): Pool {
   const idle: PooledSocket[] = []
@@ -145,37 +171,40 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
   }
   function write({ socket }: PooledSocket, flight: SocketFlight): void {
     flight.isSent = true
-    socket.write(flight.text)
+    socket.write(flight.text.text, flight.text.encoding)
   }
 
   function connected(): PooledSocket {
     const { hostname: host, port, isTls } = target
-    const options = { host, port, noDelay: true, ...(lookup && { lookup }) }
+    const onread = { buffer: readBuffer, callback: (size: number) => received(size) }
+    const options = { host, port, noDelay: true, onread, ...(lookup && { lookup }) }
     const socket = isTls
       ? connectTls({ ...options, ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }) })
       : connectTcp(options)
-    const parts: ResponseParts = {
+    const parser = createResponseParser({
       head: (head) => receiveHead(pooled, head),
-      data: (chunk) => pooled.flight?.body?.push(chunk),
+      // A copy, because the next read is into the same buffer.
+      data: (chunk) => pooled.flight?.body?.push(Buffer.from(chunk)),
       end: (keepAlive) => complete(pooled, keepAlive),
-    }
-    const newParser = (): ResponseParser => createResponseParser(parts)
+    })
     const pooled: PooledSocket = {
-      ...{ socket, flight: undefined, idleUntil: 0, isReused: false, newParser, parser: newParser() },
+      ...{ socket, parser, flight: undefined, head: undefined, keptMs: 0, idleUntil: 0, isReused: false },
     }
     open.add(pooled)
     socket.on(isTls ? 'secureConnect' : 'connect', () => {
       if (pooled.flight) write(pooled, pooled.flight)
     })
-    socket.on('data', (chunk: Buffer) => {
+    function received(size: number): boolean {
       // Bytes without a request belong to nothing that was asked.
-      if (!pooled.flight) return socket.destroy()
-      try {
-        pooled.parser.write(chunk)
-      } catch (thrown) {
-        fail(pooled, thrown as Error)
-      }
-    })
+      if (!pooled.flight) socket.destroy()
+      else
+        try {
+          parser.write(readBuffer.subarray(0, size))
+        } catch (thrown) {
+          fail(pooled, thrown as Error)
+        }
+      return true
+    }
     socket.on('error', (error) => fail(pooled, error))
     socket.on('close', () => {
       open.delete(pooled)
@@ -190,26 +219,29 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
   function receiveHead(pooled: PooledSocket, head: ResponseHead): void {
     const { flight, socket } = pooled
     if (!flight) return
-    const hint = /timeout=(\d{1,6})/.exec(head.headers.get('keep-alive') ?? '')?.[1]
-    pooled.idleUntil = hint === undefined ? defaultIdleMs : Math.min(Number(hint) * 1000 - 1000, maxIdleMs)
-    flight.body = createBody(socket)
-    flight.resolve(toResponse(head, flight.body))
+    if (pooled.head !== head) {
+      pooled.head = head
+      const hint = /timeout=(\d{1,6})/.exec(head.headers.get('keep-alive') ?? '')?.[1]
+      pooled.keptMs = hint === undefined ? defaultIdleMs : Math.min(Number(hint) * 1000 - 1000, maxIdleMs)
+    }
+    flight.body = new Body(socket)
+    flight.resolve(new SocketResponse(head, flight.body))
   }
 
   function complete(pooled: PooledSocket, keepAlive: boolean): void {
     const { flight, socket } = pooled
     pooled.flight = undefined
     flight?.body?.end()
-    if (!keepAlive || isClosed || socket.destroyed || pooled.idleUntil <= 0) {
+    if (!keepAlive || isClosed || socket.destroyed || pooled.keptMs <= 0) {
       socket.destroy()
       return
     }
-    pooled.idleUntil += performance.now()
-    pooled.parser = pooled.newParser()
+    pooled.idleUntil = performance.now() + pooled.keptMs
+    pooled.parser.begin()
     const queued = waiting.shift()
     pooled.isReused = true
     // A slow reader of the body may have paused it.
-    socket.resume()
+    if (socket.isPaused()) socket.resume()
     if (queued) carry(pooled, queued)
     else {
       socket.unref()
@@ -269,87 +301,93 @@ const closedEarly = (cause?: unknown): ClientError =>
   new ClientError('closed', 'The connection ended before the response was complete', { cause })
 
 /** The body of a response between the socket and its reader. */
-interface Body {
-  push(chunk: Buffer): void
-  end(): void
-  fail(error: ClientError): void
-  text(maxBytes: number): Promise<string>
-  chunks(): AsyncGenerator<Uint8Array, void, undefined>
-  discard(): void
-}
-
-function createBody(socket: Socket): Body {
-  let held: Buffer[] = []
-  let heldBytes = 0
-  let state: 'open' | 'ended' | 'discarded' = 'open'
-  let error: ClientError | undefined
-  let wake: (() => void) | undefined
-  const changed = (): void => {
-    wake?.()
-    wake = undefined
+class Body {
+  readonly #socket: Socket
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #state: 'open' | 'ended' | 'discarded' = 'open'
+  #error: ClientError | undefined = undefined
+  #wake: (() => void) | undefined = undefined
+  constructor(socket: Socket) {
+    this.#socket = socket
   }
-  async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+  push(chunk: Buffer): void {
+    if (this.#state !== 'open') return
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes > maxHeldBytes && !this.#wake) this.#socket.pause()
+    this.#changed()
+  }
+  end(): void {
+    if (this.#state === 'open') this.#state = 'ended'
+    this.#changed()
+  }
+  fail(reason: ClientError): void {
+    this.#error = reason
+    this.#changed()
+  }
+  /** Most bodies are complete when they are read, in one chunk. */
+  text(maxBytes: number): Promise<string> {
+    if (this.#state !== 'ended' || this.#error) return readText(this.chunks(), maxBytes)
+    const held = this.#held
+    const [only] = held
+    this.#held = []
+    const whole = held.length === 1 && only ? only : Buffer.concat(held)
+    return whole.length > maxBytes ? Promise.reject(tooLong(maxBytes)) : Promise.resolve(whole.toString('utf8'))
+  }
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {
-        const taken = held
-        held = []
-        heldBytes = 0
+        const taken = this.#held
+        this.#held = []
+        this.#heldBytes = 0
         for (const chunk of taken) yield chunk
-        if (held.length > 0) continue
-        if (error) throw error
-        if (state === 'ended') return
-        socket.resume()
+        if (this.#held.length > 0) continue
+        if (this.#error) throw this.#error
+        if (this.#state === 'ended') return
+        this.#socket.resume()
         await new Promise<void>((resolve) => {
-          wake = resolve
+          this.#wake = resolve
         })
       }
     } finally {
-      discard()
+      this.discard()
     }
   }
   /** A response that is not read to its end takes its connection with it. */
-  function discard(): void {
-    held = []
-    if (state === 'open') socket.destroy()
-    if (state !== 'ended') state = 'discarded'
+  discard(): void {
+    this.#held = []
+    if (this.#state === 'open') this.#socket.destroy()
+    if (this.#state !== 'ended') this.#state = 'discarded'
   }
-  return {
-    push(chunk) {
-      if (state !== 'open') return
-      held.push(chunk)
-      heldBytes += chunk.length
-      if (heldBytes > maxHeldBytes && !wake) socket.pause()
-      changed()
-    },
-    end() {
-      if (state === 'open') state = 'ended'
-      changed()
-    },
-    fail(reason) {
-      error = reason
-      changed()
-    },
-    chunks,
-    discard,
-    /** Most bodies are complete when they are read, in one chunk. */
-    text(maxBytes) {
-      if (state !== 'ended' || error) return readText(chunks(), maxBytes)
-      const [only] = held
-      const whole = held.length === 1 && only ? only : Buffer.concat(held)
-      held = []
-      return whole.length > maxBytes ? Promise.reject(tooLong(maxBytes)) : Promise.resolve(whole.toString('utf8'))
-    },
+  #changed(): void {
+    this.#wake?.()
+    this.#wake = undefined
   }
 }
 
-const toResponse = ({ status, headers }: ResponseHead, body: Body): HttpResponse => ({
-  status,
-  header: (name) => headers.get(name),
-  text(maxBytes) {
-    if (Number(headers.get('content-length') ?? 0) <= maxBytes) return body.text(maxBytes)
-    body.discard()
+class SocketResponse implements HttpResponse {
+  readonly #head: ResponseHead
+  readonly #body: Body
+  constructor(head: ResponseHead, body: Body) {
+    this.#head = head
+    this.#body = body
+  }
+  get status(): number {
+    return this.#head.status
+  }
+  header(name: string): string | undefined {
+    return this.#head.headers.get(name)
+  }
+  text(maxBytes: number): Promise<string> {
+    if (Number(this.header('content-length') ?? 0) <= maxBytes) return this.#body.text(maxBytes)
+    this.#body.discard()
     return Promise.reject(tooLong(maxBytes))
-  },
-  chunks: () => body.chunks(),
-  discard: () => body.discard(),
-})
+  }
+  chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.#body.chunks()
+  }
+  discard(): void {
+    this.#body.discard()
+  }
+}
