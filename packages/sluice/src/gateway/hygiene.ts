@@ -69,15 +69,17 @@ export function cleanResult(result: Params): Result {
   const { resultType: _type, _meta, ttlMs, cacheScope: _scope, ...rest } = result
   const meta = _meta === undefined ? undefined : cleanMeta(_meta)
   const { content, contents, messages } = rest
-  return {
-    ...rest,
-    ...(content !== undefined && { content: cleanBlocks(content) }),
-    ...(contents !== undefined && { contents: cleanBlocks(contents) }),
-    ...(Array.isArray(messages) && { messages: messages.map(cleanMessage) }),
-    // The upstream cannot know which callers may see the answer here.
-    ...(typeof ttlMs === 'number' && ttlMs >= 0 && { ttlMs, cacheScope: 'private' }),
-    ...(meta && { _meta: meta }),
+  const clean: { [member: string]: unknown } = rest
+  if (content !== undefined) clean['content'] = cleanBlocks(content)
+  if (contents !== undefined) clean['contents'] = cleanBlocks(contents)
+  if (Array.isArray(messages)) clean['messages'] = messages.map(cleanMessage)
+  // The upstream cannot know which callers may see the answer here.
+  if (typeof ttlMs === 'number' && ttlMs >= 0) {
+    clean['ttlMs'] = ttlMs
+    clean['cacheScope'] = 'private'
   }
+  if (meta) clean['_meta'] = meta
+  return clean
 }
 
 const cleanMessage = (message: unknown): unknown =>

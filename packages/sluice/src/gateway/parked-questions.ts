@@ -34,50 +34,66 @@ const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.pa
 /** Whether a person approved the call, by a ticket or a grant. */
 export const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
-/** The questions of one call. */
-export interface ParkedQuestions {
-  readonly handlers: QuestionHandlers
-  /** Why a question was refused: it is invalid, or the client did not declare what it needs. */
-  readonly refusal: () => unknown
+/** What the questions of a call need of its upstream. */
+interface QuestionDeps {
+  /** The upstream's name. */
+  readonly name: string
+  /** Answers with the roots of the configuration, if there are any. */
+  readonly roots: QuestionHandlers['roots']
+  readonly record: RecordQuestion
 }
 
 /** Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. */
-export function parkedQuestions(
-  call: Call,
-  { relaysQuestions }: Questionable,
-  upstream: string,
-  record: RecordQuestion,
-): ParkedQuestions | undefined {
+export function parkedQuestions(call: Call, request: Questionable, deps: QuestionDeps): ParkedQuestions | undefined {
   const ask = askerOf(call)
-  if (!ask) return undefined
-  const isDeclined = wasApproved(call) && !relaysQuestions
-  let refusal: unknown
-  const handle =
-    (method: string) =>
-    async (params: Params, { attribution }: QuestionContext): Promise<Params> => {
-      if (isDeclined) return declined(upstream, method)
-      let question: Question
-      try {
-        question = cleanQuestion(upstream, { method, params })
-        assertAskable([question], call)
-      } catch (thrown) {
-        refusal ??= thrown
-        throw thrown
-      }
-      // A question before 2026-07-28 has no key.
-      const name = method.split('/')[0] ?? ''
-      const answered = await record(call, question, attribution)
-      const { [name]: answer } = await ask({ [name]: question })
-      const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
-      await answered(picked)
-      return picked
-    }
-  const elicitation = handle('elicitation/create')
-  const handlers = {
-    ...{ form: elicitation, url: elicitation },
-    ...{ sampling: handle('sampling/createMessage'), roots: handle('roots/list') },
+  return ask && new ParkedQuestions(call, request, deps, ask)
+}
+
+/** The questions of one call. A class, because few calls are asked, and closures would be made for each. */
+export class ParkedQuestions implements QuestionHandlers {
+  readonly #call: Call
+  readonly #request: Questionable
+  readonly #deps: QuestionDeps
+  readonly #ask: AskClient
+  /** Why a question was refused: it is invalid, or the client did not declare what it needs. */
+  refusal: unknown = undefined
+  constructor(call: Call, request: Questionable, deps: QuestionDeps, ask: AskClient) {
+    this.#call = call
+    this.#request = request
+    this.#deps = deps
+    this.#ask = ask
   }
-  return { handlers, refusal: () => refusal }
+  form(params: Params, context: QuestionContext): Promise<Params> {
+    return this.#handle('elicitation/create', params, context)
+  }
+  url(params: Params, context: QuestionContext): Promise<Params> {
+    return this.#handle('elicitation/create', params, context)
+  }
+  sampling(params: Params, context: QuestionContext): Promise<Params> {
+    return this.#handle('sampling/createMessage', params, context)
+  }
+  roots(params: Params, context: QuestionContext): Params | Promise<Params> {
+    return this.#deps.roots?.(params, context) ?? this.#handle('roots/list', params, context)
+  }
+  async #handle(method: string, params: Params, { attribution }: QuestionContext): Promise<Params> {
+    const { name: upstream, record } = this.#deps
+    if (wasApproved(this.#call) && !this.#request.relaysQuestions) return declined(upstream, method)
+    let question: Question
+    try {
+      question = cleanQuestion(upstream, { method, params })
+      assertAskable([question], this.#call)
+    } catch (thrown) {
+      this.refusal ??= thrown
+      throw thrown
+    }
+    // A question before 2026-07-28 has no key.
+    const name = method.split('/')[0] ?? ''
+    const answered = await record(this.#call, question, attribution)
+    const { [name]: answer } = await this.#ask({ [name]: question })
+    const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+    await answered(picked)
+    return picked
+  }
 }
 
 /** A person who approved the arguments did not approve what is answered afterwards. */

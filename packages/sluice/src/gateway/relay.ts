@@ -74,12 +74,13 @@ export function createRelay(deps: RelayDeps): Relay {
   return function relay(call, request) {
     if (call.params['requestState'] !== undefined || call.params['inputResponses'] !== undefined)
       return continued(call, request)
-    return exchange(call, request, request.params).then((result) => {
-      if (result['resultType'] !== 'input_required') return cleanResult(result)
-      return mayRelayQuestions(call)
-        ? relayQuestions(call, name, result, undefined, seal)
-        : asked(call, request, result)
-    })
+    return exchange(call, request, request.params).then((result) =>
+      result['resultType'] === 'input_required' ? questionsOf(call, request, result) : cleanResult(result),
+    )
+  }
+
+  function questionsOf(call: Call, request: RelayRequest, result: Params): Promise<Result> {
+    return mayRelayQuestions(call) ? relayQuestions(call, name, result, undefined, seal) : asked(call, request, result)
   }
 
   /** The key or the ticket is spent, so the call waits here for the answers and repeats the request upstream. */
@@ -103,17 +104,11 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   /** Sends once, and once more only if the connection failed before anything was sent. */
-  async function exchange(call: Call, request: RelayRequest, params: Params): Promise<Params> {
-    try {
-      return await attempt(call, request, params)
-    } catch (thrown) {
-      if (!isUnsent(thrown) || call.stop.reason) return pagesOr(thrown, call, request)
-    }
-    try {
-      return await attempt(call, request, params)
-    } catch (thrown) {
-      return pagesOr(thrown, call, request)
-    }
+  function exchange(call: Call, request: RelayRequest, params: Params): Promise<Params> {
+    const failed = (thrown: unknown): Params => pagesOr(thrown, call, request)
+    return attempt(call, request, params).catch((thrown: unknown) =>
+      !isUnsent(thrown) || call.stop.reason ? failed(thrown) : attempt(call, request, params).catch(failed),
+    )
   }
 
   function pagesOr(thrown: unknown, call: Call, request: RelayRequest): Params {
@@ -128,7 +123,8 @@ export function createRelay(deps: RelayDeps): Relay {
     const lease: ConnectionLease = acquired instanceof Promise ? await acquired : acquired
     const from = deps.times.now()
     let failure: unknown
-    let endTurn = (): void => {}
+    let questions: ParkedQuestions | undefined
+    let endTurn: (() => void) | undefined
     try {
       const checking = deps.verify(lease.client, key.text, request.called)
       if (checking) await checking
@@ -136,38 +132,41 @@ export function createRelay(deps: RelayDeps): Relay {
         const turn = takeTurn(lease.client, wasApproved(call), call.stop)
         endTurn = turn instanceof Promise ? await turn : turn
       }
-      const questions = parkedQuestions(call, request, name, deps.record)
+      questions = parkedQuestions(call, request, deps)
       const options = optionsOf(call, questions, lease.client)
-      const answer = request.asTask
+      const result = await (request.asTask
         ? lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
-        : lease.client.request(request.method, params, options)
-      return questions ? await unlessRefused(answer, questions) : await answer
+        : lease.client.request(request.method, params, options))
+      if (result['isError'] === true && questions?.refusal !== undefined) throw questions.refusal
+      return result
     } catch (thrown) {
-      failure = thrown
-      throw thrown
+      // An upstream that fails because its question was refused fails for that reason: it says what the client lacks.
+      failure = questions?.refusal ?? thrown
+      throw failure
     } finally {
-      endTurn()
+      endTurn?.()
       deps.times.record(from)
       lease.release(failure)
     }
   }
 
-  function optionsOf(call: Call, questions: ParkedQuestions | undefined, client: Client): RequestOptions {
+  function optionsOf(call: Call, questions: ParkedQuestions | undefined, { agreement }: Client): RequestOptions {
     const level = call.revision === modernRevision ? call.meta[metaKeys.logLevel] : 'debug'
     // A server before 2026-07-28 may ask for more than this client declared. It is refused when it asks.
-    const isLegacy = client.agreement.era === 'legacy'
-    const capabilities = questions && isLegacy ? everything : relayedCapabilities(call, questions !== undefined)
-    return {
+    const capabilities =
+      questions && agreement.era === 'legacy' ? everything : relayedCapabilities(call, questions !== undefined)
+    const options: { -readonly [K in keyof RequestOptions]: RequestOptions[K] } = {
       stop: call.stop,
       // The layers have the deadline, and stop the call.
       timeoutMs: Number.POSITIVE_INFINITY,
       inputRequired: 'return',
-      ...(questions && { handlers: deps.roots ? { ...questions.handlers, roots: deps.roots } : questions.handlers }),
       capabilities: deps.roots ? { ...capabilities, roots: {} } : capabilities,
-      ...(typeof level === 'string' && { logLevel: level }),
-      ...(call.meta['progressToken'] !== undefined && { onProgress: progressOf(call) }),
       onNotification: logsOf(call),
     }
+    if (questions) options.handlers = questions
+    if (typeof level === 'string') options.logLevel = level
+    if (call.meta['progressToken'] !== undefined) options.onProgress = progressOf(call)
+    return options
   }
 
   function refusalOf(thrown: unknown, { method, params }: RelayRequest): unknown {
@@ -181,17 +180,6 @@ export function createRelay(deps: RelayDeps): Relay {
 }
 
 const everything: Params = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
-
-/** An upstream that fails because its question was refused fails for that reason, which says what the client lacks. */
-async function unlessRefused(answer: Promise<Params>, { refusal }: ParkedQuestions): Promise<Params> {
-  try {
-    const result = await answer
-    if (result['isError'] === true && refusal() !== undefined) throw refusal()
-    return result
-  } catch (thrown) {
-    throw refusal() ?? thrown
-  }
-}
 
 /** Nothing was sent, so the request can be repeated. */
 const isUnsent = (thrown: unknown): boolean =>

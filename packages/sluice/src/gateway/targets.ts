@@ -117,7 +117,11 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
       effect: () => Promise.resolve(effect),
       run: (call) =>
         relay(call, {
-          ...{ method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions, called },
+          method: 'tools/call',
+          params: { name: original, arguments: args },
+          asTask,
+          ...(relaysQuestions !== undefined && { relaysQuestions }),
+          called,
         }).then((answer) => finish(answer, call)),
     }),
   }
