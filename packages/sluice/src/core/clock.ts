@@ -26,15 +26,22 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, then) {
-    // Every runtime fires a longer timer at once, so a long wait is made of several timers.
-    let remainingMs = ms
-    let timer: ReturnType<typeof setTimeout>
-    function wait(): void {
-      const stepMs = Math.min(remainingMs, maxTimerMs)
-      remainingMs -= stepMs
-      timer = setTimeout(remainingMs > 0 ? wait : then, stepMs)
-    }
-    wait()
+    // No function that calls itself here: with one per call, V8 keeps ended calls alive until a full collection.
+    if (ms > maxTimerMs) return afterLong(ms, then)
+    const timer = setTimeout(then, ms)
     return () => clearTimeout(timer)
   },
+}
+
+/** Every runtime fires a longer timer at once, so a long wait is made of several timers. */
+function afterLong(ms: number, then: () => void): () => void {
+  let remainingMs = ms
+  let timer: ReturnType<typeof setTimeout>
+  function wait(): void {
+    const stepMs = Math.min(remainingMs, maxTimerMs)
+    remainingMs -= stepMs
+    timer = setTimeout(remainingMs > 0 ? wait : then, stepMs)
+  }
+  wait()
+  return () => clearTimeout(timer)
 }
