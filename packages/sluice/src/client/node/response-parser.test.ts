@@ -98,3 +98,71 @@ test.each([
 ])('a response that breaks off is not complete: %j', (text) => {
   expect(parse(text).isComplete).toBe(false)
 })
+
+describe('several responses on one connection', () => {
+  const response = (body: string, more = ''): string =>
+    `HTTP/1.1 200 OK\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`
+  function connection(): {
+    readonly write: (text: string) => void
+    readonly begin: () => void
+    readonly seen: string[]
+  } {
+    const seen: string[] = []
+    const parser = createResponseParser({
+      head: ({ headers }) => seen.push(`head ${headers.get('a') ?? ''}`),
+      data: (chunk) => seen.push(chunk.toString('latin1')),
+      end: (keepAlive) => seen.push(`end ${keepAlive}`),
+    })
+    return { write: (text) => parser.write(Buffer.from(text, 'latin1')), begin: parser.begin, seen }
+  }
+  test('each has its own head and body, whether the head is repeated or not', () => {
+    const { write, begin, seen } = connection()
+    for (const [body, more] of [
+      ['one', ''],
+      ['two', ''],
+      ['four', 'a: b\r\n'],
+      ['five', 'a: c\r\n'],
+    ] as const) {
+      write(response(body, more))
+      begin()
+    }
+    const [first, second] = [response('last').slice(0, 20), response('last').slice(20)]
+    write(first)
+    write(second)
+    expect(seen).toEqual(
+      ['', 'one', '', 'two', 'b', 'four', 'c', 'five', '', 'last'].flatMap((text, at) =>
+        at % 2 === 0 ? [`head ${text}`] : [text, 'end true'],
+      ),
+    )
+  })
+  test('bytes before the next request are refused', () => {
+    const { write, seen } = connection()
+    write(response('one'))
+    expect(() => write(response('two'))).toThrow('more bytes than announced')
+    expect(seen).toEqual(['head ', 'one', 'end true'])
+  })
+  test('a response with bytes after it ends a connection that cannot be used again', () => {
+    const { write, seen } = connection()
+    expect(() => write(response('one') + response('two'))).toThrow('more bytes than announced')
+    expect(seen).toEqual(['head ', 'one', 'end false'])
+  })
+  test('bytes of a response are not kept, because the next read is into the same buffer', () => {
+    const seen: string[] = []
+    const parser = createResponseParser({
+      head: ({ headers }) => seen.push(headers.get('a') ?? ''),
+      data: (chunk) => seen.push(chunk.toString('latin1')),
+      end: () => seen.push('end'),
+    })
+    const text = response('body', 'a: b\r\n')
+    const buffer = Buffer.alloc(text.length)
+    for (let round = 0; round < 2; round++) {
+      for (const part of [text.slice(0, 9), text.slice(9, 30), text.slice(30)]) {
+        buffer.write(part, 'latin1')
+        parser.write(buffer.subarray(0, part.length))
+        buffer.fill('x')
+      }
+      parser.begin()
+    }
+    expect(seen).toEqual(['b', 'body', 'end', 'b', 'body', 'end'])
+  })
+})

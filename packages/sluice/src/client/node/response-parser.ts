@@ -60,11 +60,18 @@ export function createResponseParser(parts: ResponseParts): ResponseParser {
     return -1
   }
 
-  function headOf(chunk: Buffer, from: number, end: number): ParsedHead {
-    if (lastHead && lastBytes?.length === end - from && lastBytes.compare(chunk, from, end) === 0) return lastHead
+  /** Reads a head, and returns the index of the first byte after it, or −1 if more bytes are needed. */
+  function stepHead(chunk: Buffer, from: number): number {
+    if (lastHead && lastBytes && startsWith(chunk, lastBytes, from)) {
+      readHead(lastHead)
+      return from + lastBytes.length
+    }
+    const end = ended(chunk, from, endOfHead, maxHeadBytes)
+    if (end === -1) return end
+    lastHead = parseHead(chunk.toString('latin1', from, end - endOfHead.length))
     lastBytes = Buffer.from(chunk.subarray(from, end))
-    lastHead = parseHead(lastBytes.toString('latin1', 0, end - from - 4))
-    return lastHead
+    readHead(lastHead)
+    return end
   }
 
   function readHead(head: ParsedHead): void {
@@ -81,11 +88,7 @@ export function createResponseParser(parts: ResponseParts): ResponseParser {
 
   /** Takes as much of the chunk as the state needs. Returns the index of the rest, or −1 if more bytes are needed. */
   function step(chunk: Buffer, from: number): number {
-    if (state === 'head') {
-      const end = ended(chunk, from, endOfHead, maxHeadBytes)
-      if (end !== -1) readHead(headOf(chunk, from, end))
-      return end
-    }
+    if (state === 'head') return stepHead(chunk, from)
     if (state === 'length' || state === 'chunk') {
       const end = Math.min(chunk.length, from + remaining)
       remaining -= end - from
@@ -143,6 +146,9 @@ export function createResponseParser(parts: ResponseParts): ResponseParser {
     },
   }
 }
+
+const startsWith = (chunk: Buffer, bytes: Buffer, from: number): boolean =>
+  chunk.length - from >= bytes.length && bytes.compare(chunk, from, from + bytes.length) === 0
 
 const endOfHead = Buffer.from('\r\n\r\n')
 const endOfLine = Buffer.from('\r\n')

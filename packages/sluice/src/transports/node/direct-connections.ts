@@ -67,8 +67,9 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
         return
       }
       kept = undefined
-      const headBytes = bytes.indexOf(endOfHead) + endOfHead.length
-      const head = headOf(bytes, headBytes)
+      const repeated = lastBytes && startsWith(bytes, lastBytes) ? lastBytes : undefined
+      const headBytes = repeated?.length ?? bytes.indexOf(endOfHead) + endOfHead.length
+      const head = repeated ? lastHead : headOf(bytes, headBytes)
       const serve = head && routes.get(pathOf(head.url))
       const missing = head ? headBytes + head.bodyBytes - bytes.length : 0
       if (!head || !serve || missing < 0 || (missing > 0 && isSecondPiece)) passOn(bytes)
@@ -78,7 +79,6 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
     }
     function headOf(bytes: Buffer, headBytes: number): DirectHead | undefined {
       if (headBytes < endOfHead.length || headBytes > maxHeadBytes) return undefined
-      if (lastBytes?.length === headBytes && lastBytes.compare(bytes, 0, headBytes) === 0) return lastHead
       // A copy, because the bytes are part of a chunk that would stay in memory.
       lastBytes = Buffer.from(bytes.subarray(0, headBytes))
       lastHead = parseDirectHead(lastBytes.toString('latin1'))
@@ -142,5 +142,8 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
     },
   }
 }
+
+const startsWith = (bytes: Buffer, start: Buffer): boolean =>
+  bytes.length >= start.length && start.compare(bytes, 0, start.length) === 0
 
 const noop = (): void => {}
