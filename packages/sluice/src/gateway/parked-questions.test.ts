@@ -11,11 +11,11 @@ test('a form with an invalid schema is refused: the client is not asked, and the
     },
   }
   const call = aCall({ park, capabilities: { elicitation: { form: {} } } })
-  const questions = parkedQuestions(call, {}, 'notes', async () => async () => {})
+  const questions = parkedQuestions(call, {}, { name: 'notes', roots: undefined, record: async () => async () => {} })
   const requestedSchema = { type: 'object', properties: { name: { type: 'string', pattern: '(' } } }
   const context = { signal: new AbortController().signal, method: 'tools/call' }
   const refusal = { message: expect.stringMatching(/^notes asks with a form whose schema is invalid: /) }
-  await expect(questions?.handlers.form?.({ message: 'Who?', requestedSchema }, context)).rejects.toMatchObject(refusal)
-  expect(questions?.refusal()).toMatchObject(refusal)
+  await expect(questions?.form({ message: 'Who?', requestedSchema }, context)).rejects.toMatchObject(refusal)
+  expect(questions?.refusal).toMatchObject(refusal)
   expect(asked).toBe(0)
 })

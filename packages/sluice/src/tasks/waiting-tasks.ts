@@ -5,7 +5,7 @@
  */
 
 import type { Call } from '../core/call.ts'
-import { callAsync, pipeline } from '../core/call.ts'
+import { pipeline } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
