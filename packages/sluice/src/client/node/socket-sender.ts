@@ -9,7 +9,7 @@ import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { ClientError } from '../errors.ts'
 import type { HttpExchange, HttpResponse, HttpSender, OutgoingRequest } from '../http/sender.ts'
-import { readText, tooLong } from '../http/sender.ts'
+import { tooLong } from '../http/sender.ts'
 import type { ResponseHead, ResponseParser } from './response-parser.ts'
 import { createResponseParser } from './response-parser.ts'
 import { createNodeSender, type NodeSender, publicLookup, toSendError } from './sender.ts'
@@ -327,13 +327,15 @@ class Body {
     this.#changed()
   }
   /** Most bodies are complete when they are read, in one chunk. */
-  text(maxBytes: number): Promise<string> {
-    if (this.#state !== 'ended' || this.#error) return readText(this.chunks(), maxBytes)
+  async text(maxBytes: number): Promise<string> {
+    while (this.#state !== 'ended' && !this.#error && this.#heldBytes <= maxBytes) await this.#change()
     const held = this.#held
     const [only] = held
+    if (this.#heldBytes > maxBytes || this.#state !== 'ended') this.discard()
     this.#held = []
-    const whole = held.length === 1 && only ? only : Buffer.concat(held)
-    return whole.length > maxBytes ? Promise.reject(tooLong(maxBytes)) : Promise.resolve(whole.toString('utf8'))
+    if (this.#heldBytes > maxBytes) throw tooLong(maxBytes)
+    if (this.#error) throw this.#error
+    return (held.length === 1 && only ? only : Buffer.concat(held)).toString('utf8')
   }
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
@@ -345,10 +347,7 @@ class Body {
         if (this.#held.length > 0) continue
         if (this.#error) throw this.#error
         if (this.#state === 'ended') return
-        this.#socket.resume()
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
+        await this.#change()
       }
     } finally {
       this.discard()
@@ -359,6 +358,12 @@ class Body {
     this.#held = []
     if (this.#state === 'open') this.#socket.destroy()
     if (this.#state !== 'ended') this.#state = 'discarded'
+  }
+  #change(): Promise<void> {
+    this.#socket.resume()
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
   #changed(): void {
     this.#wake?.()
