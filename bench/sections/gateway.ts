@@ -162,6 +162,12 @@ export async function gateway(): Promise<Section> {
         measured: share(floor, 'full', 'proxy'),
       },
       {
+        figure: 'gateway to the floor, p99, times a parsing proxy',
+        atMost: 1,
+        unit: '×',
+        measured: ratio(floor('bare', p99), floor('proxy', p99)),
+      },
+      {
         figure: 'gateway to SDK v2, of the direct call',
         atLeast: 0.8,
         unit: '',
