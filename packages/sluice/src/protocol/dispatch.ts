@@ -102,6 +102,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return refused(running, thrown)
     }
     if (!(answer instanceof Promise)) return answered(running, answer)
+    keepInFlight(call)
     return answer.then(
       (settled) => answered(running, settled),
       (thrown) => refused(running, thrown),
@@ -130,7 +131,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return reply
   }
 
-  /** Makes the call. From here on it is in flight, under an id that no other call on its connection has. */
+  /** Makes the call, under an id that no call in flight on its connection has. */
   function createCall(
     envelope: RequestEnvelope,
     features: Features,
@@ -147,9 +148,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const isEndless = target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY
     if (isEndless && !context.send)
       throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
-    // The handshake cannot be cancelled, but its id is in use like any other. Its entry is a stop that nothing listens
-    // to.
-    connection?.inFlight.set(id, method === 'initialize' ? createStop() : stop)
     const canAsk = connection && context.send && features.era === 'legacy'
     const call: Mutable<Call> = {
       id,
@@ -273,6 +271,14 @@ interface Running {
   readonly context: MessageContext
   readonly state: ResponseState
   readonly unfollow: (() => void) | undefined
+}
+
+/** Puts a call that waits among those that its client can cancel, and that end with the connection. */
+function keepInFlight({ id, method, via: { connection }, stop }: Call): void {
+  if (!connection) return
+  // The handshake cannot be cancelled, but its id is in use like any other. Its entry is a stop that nothing listens to.
+  connection.inFlight.set(id, method === 'initialize' ? createStop() : stop)
+  if (connection.closed) stop.stop(new RpcError('cancelled', 'The connection has ended'))
 }
 
 function end({ call, state, unfollow }: Running): void {
