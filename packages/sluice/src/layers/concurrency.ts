@@ -26,7 +26,7 @@ export interface ConcurrencyOptions {
 
 /** Protocol methods that run a developer's code. The others answer at once, and `ping` must do so even at full load. */
 const methodsThatRunCode: ReadonlySet<string> = new Set(['completion/complete', 'resources/list'])
-/** Maximum number of tenants without running calls whose slots are kept. */
+/** The slots of tenants without running calls are removed when there are this many tenants, or twice those that run. */
 const maxIdleTenants = 1000
 
 /** Creates the layer. It is inside the deadline, which ends the waiting too. */
@@ -38,12 +38,16 @@ export function concurrencyLayer(
   const create = (slots: number): Slots => createSlots({ slots, queue: queue ?? defaultQueue(slots) })
   const slotsOfTools = new Map(Object.entries(tools).map(([name, slots]) => [name, create(slots)]))
   const slotsOfTenants = new Map<string, Slots>()
+  let sweepAt = maxIdleTenants
 
   function slotsOf(id: string): Slots {
     const known = slotsOfTenants.get(id)
     if (known) return known
-    if (slotsOfTenants.size >= maxIdleTenants)
+    if (slotsOfTenants.size >= sweepAt) {
       for (const [each, { taken }] of slotsOfTenants) if (taken === 0) slotsOfTenants.delete(each)
+      // Otherwise each new tenant would visit all the others while many have calls in flight.
+      sweepAt = Math.max(maxIdleTenants, 2 * slotsOfTenants.size)
+    }
     const made = create(perTenant)
     slotsOfTenants.set(id, made)
     return made
