@@ -1,6 +1,6 @@
 /**
  * Load on the event loop, simulated: which requests admission control refuses because they would wait too long for the
- * loop. Waiting alone is no reason, because refusing must help the requests that are served.
+ * loop. A wait alone is not a reason, because refusing must help the requests that are served.
  */
 
 import { expect, test } from 'vitest'

@@ -19,7 +19,7 @@ import { forward } from './waiters.ts'
 export class ParkableCall {
   readonly #deps: ParkDeps
   readonly #request: Call
-  /** The work may outlive its request, so it has a stop of its own. */
+  /** The work may outlive its request, so it has a separate stop. */
   readonly #stop: Stop = createStop()
   readonly #answered: PromiseWithResolvers<Answer> = Promise.withResolvers()
   #work: Promise<Answer> | undefined = undefined

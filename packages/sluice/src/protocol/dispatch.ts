@@ -13,12 +13,13 @@ import type { LogLine } from '../core/log.ts'
 import type { Stop } from '../core/stop.ts'
 import { createStop, followSignal } from '../core/stop.ts'
 import type { NotificationEnvelope, RequestEnvelope, ResponseEnvelope } from './classify.ts'
-import { classify, idOf, isOneWay, legacyRevision } from './classify.ts'
+import { classify, legacyRevision } from './classify.ts'
 import type { ErrorStyle, Reply } from './encode.ts'
 import { errorReply } from './encode.ts'
+import { featuresFor, hasEnvelope, readHeader } from './message-header.ts'
 import type { Registry } from './registry.ts'
 import type { Features } from './revisions.ts'
-import { metaKeys, modernRevision, revisions } from './revisions.ts'
+import { revisions } from './revisions.ts'
 
 /** The facts that only the receiver of a message knows, because the message does not contain them. */
 export interface MessageContext {
@@ -287,46 +288,9 @@ function end({ call, state, unfollow }: Running): void {
   call.via.connection?.inFlight.delete(call.id)
 }
 
-/**
- * Reads what it can of a refused message. Reading may throw, because programs pass in any object, including getters.
- */
-function readHeader(
-  message: unknown,
-  via: Via,
-): { id?: Id | undefined; method?: string | undefined; features?: Features | undefined; oneWay?: boolean } {
-  try {
-    return {
-      id: idOf(message),
-      method: truncatedMethod(message),
-      features: featuresFor(message, via),
-      oneWay: isOneWay(message),
-    }
-  } catch {
-    return {}
-  }
-}
-
 /** Behind a load balancer, a retry reaches another process. */
 export const shuttingDown = (): RpcError =>
   new RpcError('shuttingDown', 'Shutting down: try again', { data: { retryAfterMs: 1000 } })
 
 /** A refusal of a message that gets no answer. Transports with statuses still report it. */
 class UnansweredError extends RpcError {}
-
-/** Truncated, because any client can send it. */
-const truncatedMethod = (message: unknown): string | undefined =>
-  isObject(message) && typeof message['method'] === 'string' ? message['method'].slice(0, 128) : undefined
-
-const hasEnvelope = (message: unknown): boolean => {
-  const params = isObject(message) ? message['params'] : undefined
-  const meta = isObject(params) ? params['_meta'] : undefined
-  return isObject(meta) && meta[metaKeys.version] !== undefined
-}
-
-/** Returns the features to refuse with, from the envelope, the session or the header, if they can be read. */
-export function featuresFor(message: unknown, via: Via): Features | undefined {
-  if (hasEnvelope(message)) return revisions[modernRevision]
-  const agreed = via.connection?.state.agreed?.revision
-  const named = agreed ?? via.header('mcp-protocol-version')?.trim()
-  return Object.values(revisions).find(({ name }) => name === named)
-}
