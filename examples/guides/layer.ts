@@ -13,9 +13,7 @@ const maintenance =
   (next) =>
     function maintenance(call) {
       if (isOn() && call.target.kind === 'tool' && !call.target.policy.readOnly)
-        return Promise.reject(
-          new RpcError('overloaded', 'The database is under maintenance; try again in a few minutes'),
-        )
+        throw new RpcError('overloaded', 'The database is under maintenance; try again in a few minutes')
       return next(call)
     }
 
