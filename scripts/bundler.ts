@@ -27,6 +27,17 @@ export interface Bundler {
   writeEntries(entries: readonly string[], joined: readonly Joined[], plugins?: readonly Plugin[]): Promise<void>
 }
 
+/** Names the sources of ours, which are in the package. The text of inlined packages stays in the map. */
+function toOwnMap(text: string): string {
+  const map = JSON.parse(text) as { sources: readonly string[]; sourcesContent: readonly string[] }
+  const isInlined = (source: string): boolean => source.includes('node_modules')
+  return JSON.stringify({
+    ...map,
+    sources: map.sources.map((source) => (isInlined(source) ? source : source.replace(/dist\/(.+)\.js$/, 'src/$1.ts'))),
+    sourcesContent: map.sourcesContent.map((content, at) => (isInlined(map.sources[at] ?? '') ? content : null)),
+  })
+}
+
 /** A file that only passes names on from one of the joined ones. */
 const linkPattern = /^(?:\/\/ .*\n|\n)*import \{[^}]+\} from "(sluice:[\w.]+)";\s*export \{[^}]+\};\s*(?:\/\/# .*\s*)?$/
 
@@ -50,8 +61,6 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
     target: 'es2024',
     platform: 'neutral',
     sourcemap: true,
-    // The sources are in the package.
-    sourcesContent: false,
     logLevel: 'warning',
     write: false,
   } satisfies BuildOptions
@@ -99,7 +108,7 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
       mkdirSync(dirname(path), { recursive: true })
       // The import of a joined file replaces a module whose compiled form is not published; its source is.
       const linked = path.endsWith('.map')
-        ? text.replace(/dist\/([^"]+)\.js"/g, 'src/$1.ts"')
+        ? toOwnMap(text)
         : withoutFacades(
             text
               // Our modules have no side effects, and bundlers warn of an import without names. The line stays, for the map.

@@ -353,7 +353,8 @@ describe('on a connection', () => {
   test('calls that ended, failed, timed out or never ended leave nothing behind', async () => {
     const { clock, connection, call } = setUp()
     const answers = Array.from({ length: calls }, (_, id) => call(id))
-    expect(connection.inFlight.size).toBe(calls)
+    // Those that waited for nothing have ended.
+    expect(connection.inFlight.size).toBe((calls / names.length) * 4)
     await clock.advance(999)
     expect(connection.inFlight.size).toBe((calls / names.length) * 3)
     await clock.advance(1)

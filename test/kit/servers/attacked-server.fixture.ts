@@ -185,7 +185,9 @@ export function createAttackedServer(runtime: ServerOptions = {}): AttackedServe
         name: 'barrier',
         description: 'Answers when it is the only call left on its connection',
         async run(_, { call }) {
-          while ((call.via.connection?.inFlight.size ?? 0) > 1) await new Promise(setImmediate)
+          // This call counts once it waits.
+          do await new Promise(setImmediate)
+          while ((call.via.connection?.inFlight.size ?? 0) > 1)
           return 'alone'
         },
       }),
