@@ -193,7 +193,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
     if (signal?.aborted) return Promise.reject(cancelled(false))
     return new Promise<Params>((resolve, reject) => {
       const request = new Pending({ pending, id, method, options, resolve, reject, ended })
-      pending.set(id, request)
+      pending.add(request, id)
       if (Number.isFinite(timeoutMs)) request.cancelTimer = clock.after(timeoutMs, () => request.timedOut())
       if (signal) {
         const abort = (): void => request.end(cancelled(true))

@@ -81,7 +81,7 @@ test('a question ends with the call that asked it', async () => {
 test('closing stops running calls, refuses open questions, and actions once', async () => {
   const { connection, sent, ended } = open()
   const stop = createStop()
-  connection.inFlight.set(0, stop)
+  connection.enter(0, stop)
   const asked = ask(connection, sent)
   connection.close()
   connection.close()

@@ -23,8 +23,13 @@ export interface Connection {
   readonly id: string
   /** Replaced by `change`, or by the session that all processes share. */
   state: ConnectionState
-  /** Running calls by id. Two with the same id would get indistinguishable answers. */
-  readonly inFlight: Map<Id, Stop>
+  /** The calls that wait, by id. A call that is answered at once is never among them. */
+  readonly inFlight: ReadonlyMap<Id, Stop>
+  /** Throws if a call in flight has this id. Two with the same id would get indistinguishable answers. */
+  assertUnused(id: Id): void
+  /** Puts a call that waits among those that its client can cancel, and that end with the connection. */
+  enter(id: Id, stop: Stop): void
+  leave(id: Id): void
   /** Applies a change. Settles when no process can undo it; throws or rejects if it cannot be made. */
   change(change: StateChange): void | Promise<void>
   /** Returns false if it belongs to another caller. The first caller owns it from then on. */
@@ -104,6 +109,17 @@ class OpenConnection implements Connection {
     const changing = this.change({ kind: 'own', owner })
     return changing ? changing.then(isOwner) : isOwner()
   }
+  assertUnused(id: Id): void {
+    if (this.inFlight.has(id))
+      throw new RpcError('invalidRequest', 'Invalid request: this id is in use by a running call')
+  }
+  enter(id: Id, stop: Stop): void {
+    if (this.closed) stop.stop(connectionEnded())
+    else this.inFlight.set(id, stop)
+  }
+  leave(id: Id): void {
+    this.inFlight.delete(id)
+  }
   cancel(call: Id): void {
     const running = this.inFlight.get(call)
     if (running) running.stop(new RpcError('cancelled', 'Cancelled by the client'))
@@ -166,7 +182,7 @@ class OpenConnection implements Connection {
   close(): void {
     if (this.closed) return
     this.closed = true
-    const ended = new RpcError('cancelled', 'The connection has ended')
+    const ended = connectionEnded()
     for (const { reject } of [...(this.#questions?.values() ?? [])]) reject(ended)
     for (const call of [...this.inFlight.values()]) call.stop(ended)
     this.inFlight.clear()
@@ -175,6 +191,8 @@ class OpenConnection implements Connection {
 }
 
 export const createConnection = (options: ConnectionOptions): Connection => new OpenConnection(options)
+
+const connectionEnded = (): RpcError => new RpcError('cancelled', 'The connection has ended')
 
 /** Returns the client's own text, cut to size because it ends up in a tool error that a model reads. */
 const textOf = (error: unknown): string =>

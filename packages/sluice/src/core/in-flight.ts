@@ -6,22 +6,16 @@
  * them.
  */
 export class InFlight<T> {
-  readonly #heads: (Entry<T> | undefined)[] = Array.from({ length: buckets }, () => undefined)
+  readonly #heads: (Entry<T> | undefined)[] = Array(buckets).fill(undefined)
   #last = 0
-  #size = 0
-  get size(): number {
-    return this.#size
-  }
-  /** Adds a value and returns its number. */
-  add(value: T): number {
-    this.set(++this.#last, value)
-    return this.#last
-  }
-  /** Adds a value under a number that no other value has. */
-  set(id: number, value: T): void {
+  /** How many there are. Only this class changes it. */
+  size = 0
+  /** Adds a value under a number that no other value has, by default the next one. Returns the number. */
+  add(value: T, id: number = ++this.#last): number {
     const at = id % buckets
     this.#heads[at] = { id, value, next: this.#heads[at] }
-    this.#size++
+    this.size++
+    return id
   }
   get(id: number): T | undefined {
     let entry = this.#heads[id % buckets]
@@ -41,16 +35,13 @@ export class InFlight<T> {
     else this.#heads[at] = entry.next
     // An old entry would keep the ones after it.
     entry.next = undefined
-    this.#size--
+    this.size--
   }
-  /** The values in the order of their numbers. */
+  /** The values as they are when the list begins, in any order. */
   [Symbol.iterator](): IterableIterator<T> {
-    const all: Entry<T>[] = []
-    for (let entry of this.#heads) for (; entry; entry = entry.next) all.push(entry)
-    return all
-      .sort((one, other) => one.id - other.id)
-      .map(({ value }) => value)
-      .values()
+    const all: T[] = []
+    for (let entry of this.#heads) for (; entry; entry = entry.next) all.push(entry.value)
+    return all.values()
   }
 }
 

@@ -8,9 +8,9 @@ import type { Clock } from '../core/clock.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { InFlight } from '../core/in-flight.ts'
 import type { Stop } from '../core/stop.ts'
-import { atEndOfTurn } from '../core/turn.ts'
+import { lateTimers } from '../core/turn.ts'
 
-/** The calls that outlived the turn they arrived in. On shutdown the process waits for them, or stops them. */
+/** The calls that wait. On shutdown the process waits for them, or stops them. */
 export type RunningCalls = InFlight<Stop>
 
 /**
@@ -36,43 +36,41 @@ export const timeoutLayer = (
   stragglers: Stragglers = { running: 0, late: 0 },
   runningCalls: RunningCalls = new InFlight(),
 ): Layer => {
-  const startDeadline = deadlineStarter(clock, runningCalls)
+  // A timer costs as much as a small call, and most calls end within their turn.
+  const after = lateTimers(clock)
   return (next) =>
     function timeout(call) {
       const targetMs = call.target.policy.timeoutMs
       if (targetMs === Number.POSITIVE_INFINITY) return next(call)
       if (call.stop.reason) throw call.stop.reason
       const ms = call.meta[deadlineKey] === undefined ? targetMs : Math.min(targetMs, deadlineOf(call))
-      const at = clock.now() + ms
       const answer = next(call)
       // An answer that is there needs no deadline.
-      return answer instanceof Promise ? withDeadline(call.stop, answer, ms, at) : answer
+      return answer instanceof Promise ? withDeadline(call.stop, answer, ms) : answer
     }
 
-  function withDeadline(stop: Stop, answer: Promise<Answer>, ms: number, at: number): Promise<Answer> {
+  function withDeadline(stop: Stop, answer: Promise<Answer>, ms: number): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       let abandoned = false
-      const deadline: Deadline = {
-        at,
-        expire: () => stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)),
-        stop,
-        cancelTimer: undefined,
-        settled: false,
+      const cancelTimer = after(ms, () => stop.stop(new RpcError('timeout', `No answer within ${ms} ms`)))
+      const id = runningCalls.add(stop)
+      const settle = (): void => {
+        cancelTimer()
+        runningCalls.delete(id)
       }
       // Work that ignores its signal must not keep the outer layers waiting, so cancelled calls end here too.
       const unlisten = stop.onStop((reason) => {
         abandoned = true
         stragglers.running++
-        settle(deadline)
+        settle()
         reject(reason)
       })
       /** After this, resolving and rejecting have no effect on an abandoned call, so a late answer is dropped. */
       const end = (): void => {
         if (abandoned) stragglers.running--
-        settle(deadline)
+        settle()
         unlisten()
       }
-      if (!deadline.settled) startDeadline(deadline)
       answer.then(
         (settled) => {
           if (abandoned) stragglers.late++
@@ -96,35 +94,4 @@ function deadlineOf({ meta }: Call): number {
   const ms = meta[deadlineKey]
   if (typeof ms !== 'number' || !(ms > 0)) throw invalidParams(`_meta["${deadlineKey}"] must be a number above 0`)
   return ms
-}
-
-interface Deadline {
-  readonly at: number
-  readonly expire: () => void
-  readonly stop: Stop
-  cancelTimer: (() => void) | undefined
-  settled: boolean
-}
-
-function settle(deadline: Deadline): void {
-  deadline.settled = true
-  deadline.cancelTimer?.()
-}
-
-/**
- * Returns a function that starts deadlines. A timer costs as much as a small call. If the clock knows the end of a
- * turn, only calls that outlive their turn get a timer, and most do not.
- */
-function deadlineStarter(clock: Clock, runningCalls: RunningCalls): (deadline: Deadline) => void {
-  const arm = (deadline: Deadline): void => {
-    const cancelTimer = clock.after(Math.max(0, deadline.at - clock.now()), deadline.expire)
-    const id = runningCalls.add(deadline.stop)
-    deadline.cancelTimer = () => {
-      cancelTimer()
-      runningCalls.delete(id)
-    }
-  }
-  return atEndOfTurn(clock, (deadline) => {
-    if (!deadline.settled) arm(deadline)
-  })
 }

@@ -6,7 +6,9 @@
 const traceLength = 32
 const spanLength = 16
 /** The counter's last two digits, which change with every id. The digits before them are joined to `random` once. */
-const lastDigits: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
+const lastDigits: readonly string[] = /* @__PURE__ */ Array.from({ length: 256 }, (_, n) =>
+  n.toString(16).padStart(2, '0'),
+)
 const countLength = 8
 
 let random = ''

@@ -76,9 +76,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return (message, context) => (Array.isArray(message) ? batch(message, context) : single(message, context))
 
   function single(message: unknown, context: MessageContext): Reply | null | Promise<Reply | null> {
-    const state: ResponseState = { responded: false }
-    let call: Call
-    let features: Features
+    let running: Running
     try {
       const envelope = classify(message, context.via)
       if (envelope.kind === 'notification') {
@@ -89,13 +87,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       if (envelope.kind === 'response')
         return response(envelope, context).catch((thrown) => refuseEarly(thrown, message, context))
-      features = revisions[envelope.revision]
-      call = createCall(envelope, features, context, state)
+      running = start(envelope, context)
     } catch (thrown) {
       return refuseEarly(thrown, message, context)
     }
-    const unfollow = context.signal && followSignal(context.signal, call.stop)
-    const running: Running = { call, features, context, state, unfollow }
+    const { call, features } = running
     let answer: ReturnType<Handler>
     try {
       answer = (features.era === 'modern' ? modern : bridged)(call)
@@ -103,7 +99,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return refused(running, thrown)
     }
     if (!(answer instanceof Promise)) return answered(running, answer)
-    keepInFlight(call)
+    // The handshake cannot be cancelled, but its id is in use like any other: nothing listens to its stop.
+    call.via.connection?.enter(call.id, call.method === 'initialize' ? createStop() : call.stop)
     return answer.then(
       (settled) => answered(running, settled),
       (thrown) => refused(running, thrown),
@@ -133,19 +130,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** Makes the call, under an id that no call in flight on its connection has. */
-  function createCall(
-    envelope: RequestEnvelope,
-    features: Features,
-    context: MessageContext,
-    state: ResponseState,
-  ): Call {
+  function start(envelope: RequestEnvelope, context: MessageContext): Running {
     const { id, method, params, meta, revision, capabilities } = envelope
+    const features = revisions[revision]
     const { via, detach = noop, stop = createStop() } = context
     const { connection } = via
     const { target, args, find } = options.registry().resolve(method, params, features.era)
     if (options.isShuttingDown()) throw shuttingDown()
-    if (connection?.inFlight.has(id))
-      throw new RpcError('invalidRequest', 'Invalid request: this id is in use by a running call')
+    connection?.assertUnused(id)
     const isEndless = target.kind === 'method' && target.policy.timeoutMs === Number.POSITIVE_INFINITY
     if (isEndless && !context.send)
       throw new RpcError('notAcceptable', `${method} needs a stream; over HTTP accept text/event-stream`)
@@ -166,7 +158,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       via,
       stop,
       notify(notified, about) {
-        if (!state.responded) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
+        if (!running.responded) context.send?.({ jsonrpc: '2.0', method: notified, params: about })
       },
       request: canAsk
         ? (asked, about, until = stop) =>
@@ -181,7 +173,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     // Sets the target on this very object, because the outer observers hold it.
     if (find) call.resolve = (current) => (call.target = find(current))
-    return call
+    const unfollow = context.signal && followSignal(context.signal, stop)
+    const running: Running = { call, features, context, unfollow, responded: false }
+    return running
   }
 
   function notification({ method, params }: NotificationEnvelope, context: MessageContext): void {
@@ -260,32 +254,21 @@ function batchElementContext(context: MessageContext): MessageContext {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Set once the answer is sent. The work must not send anything after it. */
-interface ResponseState {
-  responded: boolean
-}
-
 /** A call in the layers, and what ends with it. */
 interface Running {
   readonly call: Call
   readonly features: Features
   readonly context: MessageContext
-  readonly state: ResponseState
   readonly unfollow: (() => void) | undefined
+  /** Set once the answer is sent. The work must not send anything after it. */
+  responded: boolean
 }
 
-/** Puts a call that waits among those that its client can cancel, and that end with the connection. */
-function keepInFlight({ id, method, via: { connection }, stop }: Call): void {
-  if (!connection) return
-  // The handshake cannot be cancelled, but its id is in use like any other. Its entry is a stop that nothing listens to.
-  connection.inFlight.set(id, method === 'initialize' ? createStop() : stop)
-  if (connection.closed) stop.stop(new RpcError('cancelled', 'The connection has ended'))
-}
-
-function end({ call, state, unfollow }: Running): void {
-  state.responded = true
+function end(running: Running): void {
+  const { call, unfollow } = running
+  running.responded = true
   unfollow?.()
-  call.via.connection?.inFlight.delete(call.id)
+  call.via.connection?.leave(call.id)
 }
 
 /** Behind a load balancer, a retry reaches another process. */
