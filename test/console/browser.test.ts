@@ -144,8 +144,9 @@ describe('approving', { timeout: 3 * slowTest }, () => {
     const page = await enter()
     await fixture.call(agent, 'refund', { order: 'live-1', reason: 'pay \u202eeno\u202c now', to: 'p\u0430ypal' })
     await page.locator('.ticket-list a', { hasText: 'live-1' }).click()
-    const headings = await page.locator('.ticket-body h3').allInnerTexts()
-    expect(headings.slice(0, 2)).toEqual(['Acts on', 'Arguments'])
+    await expect
+      .poll(async () => (await page.locator('.ticket-body h3').allInnerTexts()).slice(0, 2))
+      .toEqual(['Acts on', 'Arguments'])
     await expect.poll(() => page.locator('.ticket-body .facts').first().innerText()).toMatch(/Order\s+live-1/)
     const shown = page.locator('.code')
     await shown.getByText('"live-1"').waitFor()
