@@ -124,7 +124,7 @@ test('a tool is tried by keyboard: mistakes are named beside their field, then i
   await page.keyboard.press('Enter')
   // The focus goes to the first field with a mistake, which a screen reader then reads.
   await expect.poll(() => page.evaluate('document.activeElement.name'), { timeout: slowTest }).toBe('stars')
-  expect(await page.getByLabel(/^stars/).getAttribute('aria-invalid')).toBe('true')
+  await expect.poll(() => page.getByLabel(/^stars/).getAttribute('aria-invalid')).toBe('true')
   await page.getByText('This is not a number.').waitFor()
   await page.getByText(/This is not JSON/).waitFor()
   await look(page, 'mistakes')
