@@ -117,7 +117,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
    */
   function askedBy(on: Id | undefined): Pending | undefined {
     if (on !== undefined) return requestOf(on)
-    const able = [...pending].filter(({ options }) => options.answer)
+    const able = [...pending].filter(({ options }) => options.answer).sort((one, other) => one.id - other.id)
     return able.find((request) => !answering.has(request)) ?? able.at(-1)
   }
   function attributionOnChannel(): 'only call' | 'oldest call' {
@@ -264,6 +264,9 @@ class Pending {
   unlisten: (() => void) | undefined = undefined
   constructor(parts: PendingParts) {
     this.#parts = parts
+  }
+  get id(): number {
+    return this.#parts.id
   }
   get method(): string {
     return this.#parts.method
