@@ -1,4 +1,4 @@
-/** Joins the compiled modules of one package into few files, with esbuild. Types and sources stay as `tsc` made them. */
+/** Joins the compiled modules of one package into few files, with esbuild. Types stay as `tsc` made them. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -27,19 +27,8 @@ export interface Bundler {
   writeEntries(entries: readonly string[], joined: readonly Joined[], plugins?: readonly Plugin[]): Promise<void>
 }
 
-/** Names the sources of ours, which are in the package. The text of inlined packages stays in the map. */
-function toOwnMap(text: string): string {
-  const map = JSON.parse(text) as { sources: readonly string[]; sourcesContent: readonly string[] }
-  const isInlined = (source: string): boolean => source.includes('node_modules')
-  return JSON.stringify({
-    ...map,
-    sources: map.sources.map((source) => (isInlined(source) ? source : source.replace(/dist\/(.+)\.js$/, 'src/$1.ts'))),
-    sourcesContent: map.sourcesContent.map((content, at) => (isInlined(map.sources[at] ?? '') ? content : null)),
-  })
-}
-
 /** A file that only passes names on from one of the joined ones. */
-const linkPattern = /^(?:\/\/ .*\n|\n)*import \{[^}]+\} from "(sluice:[\w.]+)";\s*export \{[^}]+\};\s*(?:\/\/# .*\s*)?$/
+const linkPattern = /^(?:\/\/ .*\n|\n)*import \{[^}]+\} from "(sluice:[\w.]+)";\s*export \{[^}]+\};\s*$/
 
 /** `inlined` are packages whose code becomes part of ours. */
 export function createBundler(root: string, inlined: readonly string[] = []): Bundler {
@@ -60,7 +49,6 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
     format: 'esm',
     target: 'es2024',
     platform: 'neutral',
-    sourcemap: true,
     logLevel: 'warning',
     write: false,
   } satisfies BuildOptions
@@ -103,18 +91,15 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
     }
     for (const { path, text } of outputFiles) {
       // Nothing imports it, because each import of it names the joined file instead. That is one file less to open.
-      if (links.has(basename(path, '.map'))) continue
+      if (links.has(basename(path))) continue
       const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
       mkdirSync(dirname(path), { recursive: true })
-      // The import of a joined file replaces a module whose compiled form is not published; its source is.
-      const linked = path.endsWith('.map')
-        ? toOwnMap(text)
-        : withoutFacades(
-            text
-              // Our modules have no side effects, and bundlers warn of an import without names. The line stays, for the map.
-              .replace(/^import "[./]+chunk-\w+\.js";$/gm, '')
-              .replace(/"[./]+(chunk-\w+\.js)"/g, (chunk, name: string) => JSON.stringify(links.get(name)) ?? chunk),
-          )
+      const linked = withoutFacades(
+        text
+          // Our modules have no side effects, and bundlers warn of an import without names.
+          .replace(/^import "[./]+chunk-\w+\.js";\n/gm, '')
+          .replace(/"[./]+(chunk-\w+\.js)"/g, (chunk, name: string) => JSON.stringify(links.get(name)) ?? chunk),
+      )
       writeFileSync(path, linked.replace(/"sluice:([\w./-]+)"/g, there).replaceAll('"./../', '"../'))
     }
   }
