@@ -7,10 +7,10 @@ export interface Logger {
   warn(line: LogLine): void
   error(line: LogLine): void
   /**
-   * Optional. Returns a function that logs the same line again and again at the level `info`, with other fields at its
-   * end. The text of the line is then made once.
+   * Optional, for loggers that write JSON. Returns a function that logs the same line again and again at the level
+   * `info`, with further members at its end as JSON text: `,"id":7`. The text of the line is then made once.
    */
-  repeat?(line: LogLine): (fields: LogFields) => void
+  repeat?(line: LogLine): (members: string) => void
   /** Number of lines that could not be written so far, if the logger counts them. */
   readonly lost?: number
 }
@@ -24,3 +24,9 @@ export interface LogFields {
 }
 
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} }
+
+/** Returns the members as JSON text without the braces, with a comma before each. */
+export function membersOf(fields: LogFields): string {
+  const text = JSON.stringify(fields)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
+}

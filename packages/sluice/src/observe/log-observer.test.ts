@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../core/call.ts'
 import { RpcError } from '../core/error.ts'
-import type { LogFields, Logger, LogLine } from '../core/log.ts'
+import type { Logger, LogLine } from '../core/log.ts'
 import type { EndedCall } from '../core/observer.ts'
 import { aCall } from '../testing/call.ts'
 import { logObserver } from './log-observer.ts'
@@ -235,20 +235,25 @@ test('a logger that repeats lines logs what any other logger logs, whatever diff
     { revision: '2025-11-25' },
     { via: { ...base.via, transport: 'stdio' } },
     { method: 'tools/other' },
-    { facts: { transport: 'forged', event: 'forged' } },
+    { facts: { transport: 'forged', event: 'forged', receivedAt: 0 } },
+    { facts: { traceId: 'a"b', spanId: '\n' } },
+    { id: 'a"b\\', facts: { 'a"b': 'c"d' } },
+    { facts: { reference: 'r"1' } },
     {},
   ]
   const plain = watch()
   const repeating = watch()
   const { lines } = repeating
-  const repeat = (line: LogLine) => (fields: LogFields) => lines.push({ level: 'info', ...line, ...fields })
+  const repeat = (line: LogLine) => (members: string) =>
+    lines.push({ level: 'info', ...line, ...JSON.parse(`{${members.slice(1)}}`) })
   const [one, other] = [logObserver(plain.logger, 's'), logObserver({ ...repeating.logger, repeat }, 's')]
   for (const call of calls) {
-    const event = anEvent({ call: { ...base, facts: { traceId, spanId: 'x' }, ...call } })
-    one(event)
+    const event = anEvent({ call: { ...base, facts: {}, ...call } })
+    // The first of them makes the ids of the trace.
     other(event)
-    one({ ...event, outcome: 'task' })
+    one(event)
     other({ ...event, outcome: 'task' })
+    one({ ...event, outcome: 'task' })
   }
   expect(lines).toEqual(plain.lines)
   expect(lines).toHaveLength(2 * calls.length)

@@ -2,10 +2,11 @@
  * The default observer: one structured line per message, to any logger. It contains no arguments and no credentials.
  */
 
-import type { Call, Via } from '../core/call.ts'
+import type { Call, Facts, Via } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { LogFields, Logger, LogLine } from '../core/log.ts'
+import { membersOf } from '../core/log.ts'
 import type { CallOutcome, EndedCall } from '../core/observer.ts'
 import type { Target } from '../core/target.ts'
 import type { ClientInfo } from '../protocol/client-info.ts'
@@ -22,9 +23,9 @@ export function logObserver(logger: Logger, server?: string): (event: EndedCall)
   const logSuccess = successLog(logger, server)
   return function logObserver(event) {
     const { call, failed, thrown, outcome } = event
-    setTraceFacts(call)
+    const hasNewIds = setTraceFacts(call)
     if (!failed) {
-      logSuccess(event)
+      logSuccess(event, hasNewIds)
       return warnOfSvg(event)
     }
     const line: LogLine = { ...sharedFields(event, server, clientOf(call)), ...ownFields(event) }
@@ -89,19 +90,19 @@ const maxMethodLength = 128
  * Logs calls that succeeded. Most fields are those of the last call of the same target, so their text is made once. To
  * print them all would cost as much as the layers.
  */
-function successLog(logger: Logger, server: string | undefined): (event: EndedCall) => void {
-  const last = new WeakMap<Target, { readonly shared: LogLine; log(fields: LogFields): void }>()
-  return function logSuccess(event) {
+function successLog(logger: Logger, server: string | undefined): (event: EndedCall, hasNewIds: boolean) => void {
+  const last = new WeakMap<Target, { readonly shared: LogLine; readonly log: (members: string) => void }>()
+  return function logSuccess(event, hasNewIds) {
     const { target } = event.call
     const client = clientOf(event.call)
+    if (!logger.repeat) return logger.info({ ...sharedFields(event, server, client), ...ownFields(event) })
     let found = last.get(target)
     if (!found || !isShared(found.shared, event, client)) {
       const shared = sharedFields(event, server, client)
-      const log = logger.repeat?.(shared) ?? ((fields: LogFields) => logger.info({ ...shared, ...fields }))
-      found = { shared, log }
+      found = { shared, log: logger.repeat(shared) }
       last.set(target, found)
     }
-    found.log(ownFields(event))
+    found.log(hasNewIds && event.call.facts.reference === undefined ? ownText(event) : membersOf(ownFields(event)))
   }
 }
 
@@ -138,23 +139,41 @@ function sharedFields(event: EndedCall, server: string | undefined, client: Clie
 /** Returns the fields of this call alone, as one literal, so that all lines share a shape. */
 function ownFields({ call, receivedAt, durationMs }: EndedCall): LogFields {
   const { id, facts } = call
-  const fields: { [field: string]: string | number | boolean | undefined } = {
+  return {
     id,
     receivedAt,
     durationMs,
     traceId: facts['traceId'],
     spanId: facts['spanId'],
     reference: facts.reference,
+    ...furtherFacts(facts),
   }
-  // Further facts that the layers found.
-  for (const fact in facts) if (!(fact in fields) && !sharedFacts.has(fact)) fields[fact] = facts[fact]
-  return fields
 }
 
-/** Facts that `sharedFields` logs, and names that a fact must not replace. */
-const sharedFacts: ReadonlySet<string> = new Set([
+/** The text of `ownFields` for a call with new ids, which need no escapes. It takes a third of the time. */
+function ownText({ call: { id, facts }, receivedAt, durationMs }: EndedCall): string {
+  const further = furtherFacts(facts)
+  return (
+    `,"id":${typeof id === 'number' ? id : JSON.stringify(id)},"receivedAt":${receivedAt},"durationMs":${durationMs}` +
+    `,"traceId":"${facts['traceId']}","spanId":"${facts['spanId']}"${further ? membersOf(further) : ''}`
+  )
+}
+
+/** Returns the facts that the layers found and no other field of the line shows; `undefined` if there are none. */
+function furtherFacts(facts: Facts): LogFields | undefined {
+  let further: { [fact: string]: string | number | undefined } | undefined
+  for (const fact in facts)
+    if (!fieldNames.has(fact)) {
+      further ??= {}
+      further[fact] = facts[fact]
+    }
+  return further
+}
+
+/** The fields of a line. A fact of the same name must not replace one. */
+const fieldNames: ReadonlySet<string> = new Set([
   ...['event', 'server', 'method', 'tool', 'target', 'caller', 'tenant', 'client', 'clientVersion', 'revision'],
-  ...['transport', 'outcome'],
+  ...['transport', 'outcome', 'id', 'receivedAt', 'durationMs', 'traceId', 'spanId', 'reference'],
 ])
 
 /** Returns the event name that docs/documents.md#000 defines for the end of a request; otherwise `request`. */

@@ -41,13 +41,15 @@ export function contextInHeaders({ via }: Call): TraceContext | undefined {
 
 /**
  * Sets the trace and span of a call in its facts: of its own span if spans are made, else the client's, else new ones.
+ * Returns whether they are new. New ids are hexadecimal digits, whatever the layers put into the facts.
  */
-export function setTraceFacts(call: Call): void {
+export function setTraceFacts(call: Call): boolean {
   const { facts } = call
-  if (facts['traceId'] !== undefined) return
+  if (facts['traceId'] !== undefined) return false
   const fromClient = contextInMeta(call) ?? contextInHeaders(call)
   facts['traceId'] = fromClient?.traceId ?? newTraceId()
   facts['spanId'] = fromClient?.spanId ?? newSpanId()
+  return !fromClient
 }
 
 /** Returns the trace of the call's own span if spans are made, else the one that the client named. */

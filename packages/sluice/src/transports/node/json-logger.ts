@@ -3,7 +3,8 @@
  * would cost more than the request.
  */
 
-import type { LogFields, Logger, LogLine } from '../../core/log.ts'
+import type { Logger, LogLine } from '../../core/log.ts'
+import { membersOf } from '../../core/log.ts'
 import { createLogWriter, openLog, openStderr } from './log-writer.ts'
 
 const flushAfterMs = 50
@@ -56,7 +57,7 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     info: (line) => put('info', line),
     repeat(line) {
       const shared = `"level":"info"${membersOf(line)}`
-      return (fields) => append(shared + membersOf(fields))
+      return (members) => append(shared + members)
     },
     warn: (line) => put('warn', line),
     error(line) {
@@ -66,10 +67,4 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     },
     flush,
   }
-}
-
-/** Returns the members without the braces, with a comma before each. */
-function membersOf(fields: LogFields): string {
-  const text = JSON.stringify(fields)
-  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
