@@ -56,9 +56,12 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
     /** The last head and its bytes, because nearly every request of a connection repeats it. */
     let lastBytes: Buffer | undefined
     let lastHead: DirectHead | undefined
+    /** Whether the idle time has passed. */
+    let isOverdue = false
     const connection = { socket, unsent, connectionLines, complete }
 
     function onData(chunk: Buffer): void {
+      if (isOverdue) setOverdue(false)
       const isSecondPiece = kept !== undefined
       const bytes = kept ? Buffer.concat([kept, chunk]) : chunk
       if (reply) {
@@ -104,12 +107,18 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
       handOver(socket)
       socket.resume()
     }
+    /**
+     * Closes in two steps. If this process was stopped or starved, the first step is late, and the client has not been
+     * idle. Its request then arrives within the grace.
+     */
     function onTimeout(): void {
-      const read = socket.bytesRead
-      // After a long turn a request may have arrived in time and wait to be read, which happens first.
-      setImmediate(() => {
-        if (open.has(socket) && !reply && socket.bytesRead === read) socket.destroy()
-      })
+      if (reply) return
+      if (isOverdue) socket.destroy()
+      else setOverdue(true)
+    }
+    function setOverdue(overdue: boolean): void {
+      isOverdue = overdue
+      socket.setTimeout(overdue ? graceMs : idleMs)
     }
     /** A client that ends its side has disconnected, as for `node:http`. */
     function onEnd(): void {
@@ -128,7 +137,7 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
     open.set(socket, () => {
       if (!reply) socket.destroy()
     })
-    socket.setTimeout(idleMs + graceMs)
+    setOverdue(false)
     socket.on('data', onData).on('end', onEnd).on('timeout', onTimeout).on('close', onClose).on('error', noop)
   }
 
