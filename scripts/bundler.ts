@@ -94,11 +94,13 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
       if (links.has(basename(path))) continue
       const there = (_: string, file: string): string => `"./${relative(dirname(path), join(lib, file))}"`
       mkdirSync(dirname(path), { recursive: true })
-      const linked = withoutFacades(
-        text
-          // Our modules have no side effects, and bundlers warn of an import without names.
-          .replace(/^import "[./]+chunk-\w+\.js";\n/gm, '')
-          .replace(/"[./]+(chunk-\w+\.js)"/g, (chunk, name: string) => JSON.stringify(links.get(name)) ?? chunk),
+      const linked = withProducts(
+        withoutFacades(
+          text
+            // Our modules have no side effects, and bundlers warn of an import without names.
+            .replace(/^import "[./]+chunk-\w+\.js";\n/gm, '')
+            .replace(/"[./]+(chunk-\w+\.js)"/g, (chunk, name: string) => JSON.stringify(links.get(name)) ?? chunk),
+        ),
       )
       writeFileSync(path, linked.replace(/"sluice:([\w./-]+)"/g, there).replaceAll('"./../', '"../'))
     }
@@ -171,3 +173,11 @@ const withoutFacades = (text: string): string =>
       return `const { ${names.replaceAll(' as ', ': ')} } = process.getBuiltinModule(${from});`
     })
     .replace(/^import (\w+) from ("node:[\w/]+");$/gm, 'const $1 = process.getBuiltinModule($2);')
+
+/** Computes constants such as `8 * 1024`. Bundlers keep a product, also in a program that does not use it. */
+const withProducts = (text: string): string =>
+  text.replace(
+    /^(var \w+ = | {2}\w+: )([\de]+(?: \* [\de]+)+)(?=[,;]?$)/gm,
+    (_, head: string, product: string) =>
+      head + product.split(' * ').reduce((value, factor) => value * Number(factor), 1),
+  )

@@ -160,7 +160,7 @@ export const decodeKey = (text: string): Key =>
 export const endOfPrefix = (encoded: string): string => `${encoded.slice(0, -1)}\u0002`
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these three characters are special
 const special = /[\u0000-\u0002]/
-const specials = new RegExp(special, 'g')
+const specials = /* @__PURE__ */ new RegExp(special, 'g')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const escaped = /\u0002[\u0002-\u0004]/g
 const escape = (char: string): string => `\u0002${String.fromCharCode(char.charCodeAt(0) + 2)}`
@@ -234,7 +234,7 @@ export function takeToken(
   return { waitMs: Math.max(1, Math.ceil(((oneToken - filled) / perSecond) * 1000)), level }
 }
 /** One token within rounding. Otherwise a caller that waited exactly as long as told would be refused again. */
-const oneToken = 1 - 1e-6
+const oneToken = 0.999_999
 /** Returns when the bucket is full. From then on its level may be deleted. */
 export const fullAt = ({ tokens, updatedAt }: BucketLevel, { burst, perSecond }: Bucket): number =>
   Math.min(updatedAt + Math.ceil(((burst - tokens) / perSecond) * 1000), maxTtlMs)

@@ -9,6 +9,6 @@ export const fromColumn = (text: string): string =>
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the two that are escaped
 const special = /[\u0000\u0001]/
-const specials = new RegExp(special, 'g')
+const specials = /* @__PURE__ */ new RegExp(special, 'g')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const escaped = /\u0001[\u0002\u0003]/g
