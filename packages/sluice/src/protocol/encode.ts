@@ -44,9 +44,7 @@ export function createEncoder(serverInfo: Params): Encoder {
       if (answer instanceof Prepared) return `${head}${answer.json}}`
       if (features.era === 'legacy') return `${head}${JSON.stringify(projectResult(method, answer, features))}}`
       if ('_meta' in answer || 'resultType' in answer) return `${head}${JSON.stringify(stamped(answer))}}`
-      const body = JSON.stringify(answer)
-      const members = body.length === 2 ? '' : `,${body.slice(1, -1)}`
-      return `${head}{"resultType":"complete"${members},${metaText}}}`
+      return `${head}{"resultType":"complete",${membersOf(answer)}${metaText}}}`
     },
     toObject(reply) {
       if ('error' in reply) return errorObject(reply.id, reply.error)
@@ -61,6 +59,19 @@ export function createEncoder(serverInfo: Params): Encoder {
     },
   }
 }
+
+/** Prints the members, each with a comma after it. Most results are one text, which a template prints in half the time. */
+function membersOf(answer: Result): string {
+  const { content, isError } = answer
+  if (isError === false && Array.isArray(content) && content.length === 1 && hasTwoMembers(answer)) {
+    const [block] = content
+    if (isObject(block) && block['type'] === 'text' && typeof block['text'] === 'string' && hasTwoMembers(block))
+      return `"content":[{"type":"text","text":${JSON.stringify(block['text'])}}],"isError":false,`
+  }
+  const body = JSON.stringify(answer)
+  return body === '{}' ? '' : `${body.slice(1, -1)},`
+}
+const hasTwoMembers = (value: object): boolean => Object.keys(value).length === 2
 
 /** Omits an id that could not be read, because `null` fits no revision's schema. */
 const errorObject = (id: Id | undefined, error: WireError): object =>
