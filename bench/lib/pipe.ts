@@ -5,6 +5,7 @@
  * twice, by line and by text; a round in which the two differ is discarded.
  */
 import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { logs } from './child.ts'
@@ -14,6 +15,8 @@ export interface Round {
   readonly perSecond: number
   /** The share of the time in which this process was busy: at 1 the load, not the server, is the limit. */
   readonly busy: number
+  /** CPU time of the server per message, in all its threads. `undefined` on systems without `/proc`. */
+  readonly cpuUs: number | undefined
 }
 
 export interface Pipe {
@@ -22,6 +25,16 @@ export interface Pipe {
 }
 
 const silentAfterMs = 20_000
+
+/** Returns the CPU time of a process so far. */
+function cpuUsOf(pid: number | undefined): number | undefined {
+  const tasks = `/proc/${pid}/task`
+  if (!existsSync(tasks)) return undefined
+  const nanoseconds = readdirSync(tasks).map((task) =>
+    Number.parseInt(readFileSync(`${tasks}/${task}/schedstat`, 'utf8')),
+  )
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1_000
+}
 
 function count(text: string, part: string): number {
   let found = 0
@@ -79,6 +92,7 @@ export async function openPipe(
       let sent = window
       const busyBefore = performance.eventLoopUtilization()
       const startedAt = performance.now()
+      const cpuBefore = cpuUsOf(child.pid)
       let carried = ''
       onText = (chunk) => {
         const text = carried + chunk
@@ -94,7 +108,11 @@ export async function openPipe(
           child.stdin.write(messages(arrived), 'latin1')
         } else if (lines === sent) {
           const busy = performance.eventLoopUtilization(busyBefore).utilization
-          resolve(right === lines ? { perSecond: lines / (elapsed / 1_000), busy } : new Error(`wrong: ${answers}`))
+          const used = cpuUsOf(child.pid)
+          const cpuUs = used !== undefined && cpuBefore !== undefined ? (used - cpuBefore) / lines : undefined
+          resolve(
+            right === lines ? { perSecond: lines / (elapsed / 1_000), busy, cpuUs } : new Error(`wrong: ${answers}`),
+          )
         }
       }
       child.stdin.write(messages(window), 'latin1')

@@ -43,13 +43,14 @@ export async function stdio(): Promise<Section> {
         {
           title: 'stdio: tools/call, one Zod tool, messages per second',
           notes: [`${window} in flight, median of ${rounds} rounds of ${roundMs / 1_000} s`],
-          columns: ['', 'revision', 'msg/s', 'of floor', 'vs sdk-v2', 'load busy'],
+          columns: ['', 'revision', 'msg/s', 'of floor', 'vs sdk-v2', 'CPU µs', 'load busy'],
           rows: names.map((name) => [
             name,
             revisions[name],
             formatNumber(rate(name)),
             formatNumber(ratio(rate(name), rate('floor'))),
             formatFactor(ratio(rate(name), rate('sdk-v2'))),
+            formatNumber(of(name, (round) => round.cpuUs ?? Number.NaN)),
             formatNumber(of(name, (round) => round.busy)),
           ]),
         },
