@@ -12,7 +12,7 @@ import { createRunningCallStore } from '../../packages/sluice/src/running-calls/
 import { answer, ask, cancel, claim, finish } from '../../packages/sluice/src/running-calls/transitions.ts'
 import { scheduledStore } from '../kit/servers/scheduled-store.ts'
 import type { InTaskWorld } from '../tasks/worlds.ts'
-import { inMemory, inSqlite, startRedisTaskWorlds } from '../tasks/worlds.ts'
+import { inMemory, inSqlite, startPostgresTaskWorlds, startRedisTaskWorlds } from '../tasks/worlds.ts'
 import { play, schedules } from './schedule.ts'
 
 const patient = { timeout: 120_000 }
@@ -25,10 +25,13 @@ const check = (inWorld: InTaskWorld, numRuns: number): Promise<void> =>
 
 test('running calls in memory do what the model says', patient, () => check(inMemory, 400))
 test('running calls in SQLite do what the model says', patient, () => check(inSqlite, 20))
-test('running calls in Redis do what the model says', patient, async () => {
-  const { inRedis, stop } = await startRedisTaskWorlds()
+test.each([
+  ['Redis', startRedisTaskWorlds],
+  ['PostgreSQL', startPostgresTaskWorlds],
+])('running calls in %s do what the model says', patient, async (_, startWorlds) => {
+  const { inWorld, stop } = await startWorlds()
   onTestFinished(stop)
-  await check(inRedis, 20)
+  await check(inWorld, 20)
 })
 
 test('of processes that claim a call at once one gets it, and it ends once, in every order', patient, () =>

@@ -11,21 +11,24 @@ import { z } from 'zod'
 import type { TasksFixture, TasksFixtureOptions } from '../kit/servers/tasks.fixture.ts'
 import { openTasks, taskTools, withTasks } from '../kit/servers/tasks.fixture.ts'
 import type { InTaskWorld, TaskWorld } from './worlds.ts'
-import { inMemory, inSqlite, startRedisTaskWorlds } from './worlds.ts'
+import { inMemory, inSqlite, startPostgresTaskWorlds, startRedisTaskWorlds } from './worlds.ts'
 
 let inRedis: InTaskWorld
-let stopRedis: () => Promise<void>
+let inPostgres: InTaskWorld
+const stops: (() => Promise<void>)[] = []
 beforeAll(async () => {
-  const redis = await startRedisTaskWorlds()
-  inRedis = redis.inRedis
-  stopRedis = redis.stop
+  const [redis, postgres] = [await startRedisTaskWorlds(), await startPostgresTaskWorlds()]
+  inRedis = redis.inWorld
+  inPostgres = postgres.inWorld
+  stops.push(redis.stop, postgres.stop)
 })
-afterAll(() => stopRedis())
+afterAll(() => Promise.all(stops.map((stop) => stop())))
 
 const stores: readonly [string, InTaskWorld][] = [
   ['memory', (work) => inMemory(work)],
   ['SQLite', (work) => inSqlite(work)],
   ['Redis', (work) => inRedis(work)],
+  ['PostgreSQL', (work) => inPostgres(work)],
 ]
 
 const olga: Decider = { subject: 'olga', via: 'console', tenants: 'all', operator: true }
@@ -38,11 +41,11 @@ const settled = async (isDone: () => boolean | Promise<boolean>): Promise<void> 
   }
   throw new Error('It did not settle')
 }
-/** Moves the clock in steps, because answers of SQLite and Redis need turns of the event loop in between. */
-async function pass({ clock }: TaskWorld, ms: number): Promise<void> {
+/** Moves the clock in steps, because a shared store answers turns of the event loop later. */
+async function pass({ clock, isIdle }: TaskWorld, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     await clock.advance(Math.min(5_000, left))
-    for (let turn = 0; turn < 50; turn++) await setImmediate()
+    for (let idleTurns = 0; idleTurns < 10; idleTurns = isIdle() ? idleTurns + 1 : 0) await setImmediate()
   }
 }
 const reaches = (process: TasksFixture, taskId: unknown, status: string): Promise<void> =>

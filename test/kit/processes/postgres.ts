@@ -71,9 +71,13 @@ async function launch(
     server = undefined
     if (!ending?.pid || ending.exitCode !== null || ending.signalCode !== null) return
     const gone = once(ending, 'exit')
-    if (signal === 'SIGKILL') sendToAll(ending.pid, signal)
-    else ending.kill(signal)
+    const isKill = signal === 'SIGKILL'
+    // Stopped first, so that it starts no other process that would be missed.
+    ending.kill(isKill ? 'SIGSTOP' : signal)
+    const children = isKill ? sendToAll(ending.pid, signal) : []
     await gone
+    // Otherwise the next start finds shared memory that is still in use, and refuses.
+    while (children.some(isRunning)) await sleep(5)
   }
   const start = async (): Promise<void> => {
     const started = spawn(join(programs, 'postgres'), ['-D', data, ...settings], {
@@ -101,8 +105,12 @@ async function launch(
       await end('SIGINT')
       await start()
     },
-    pause: () => sendToAll(server?.pid, 'SIGSTOP'),
-    resume: () => sendToAll(server?.pid, 'SIGCONT'),
+    pause() {
+      sendToAll(server?.pid, 'SIGSTOP')
+    },
+    resume() {
+      sendToAll(server?.pid, 'SIGCONT')
+    },
     async stop() {
       await end('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
@@ -110,18 +118,30 @@ async function launch(
   }
 }
 
-/** Signals each process: PostgreSQL starts a session for each, so a signal to the group would reach only the first. */
-function sendToAll(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+/**
+ * Signals each process: PostgreSQL starts a session for each, so a signal to the group would reach only the first.
+ * Returns the children.
+ */
+function sendToAll(pid: number | undefined, signal: NodeJS.Signals): readonly number[] {
+  if (pid === undefined) return []
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   // The first one first: otherwise it would start another, or end all of them in order.
-  process.kill(pid, signal)
-  for (const child of children.filter((each) => each !== ''))
+  for (const each of [pid, ...children])
     try {
-      process.kill(Number(child), signal)
+      process.kill(each, signal)
     } catch {
       // It ended by itself.
     }
+  return children
+}
+
+/** False for a process that has ended and waits only for its parent. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
 }
 
 /** Debian keeps each version's programs in a folder of its own, outside PATH. */
