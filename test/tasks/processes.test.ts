@@ -1,15 +1,13 @@
 /** What the official suite leaves out: several processes, questions, approvals and subscriptions, on every store. */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Params, Store } from 'sluice'
+import type { Params, Tool } from 'sluice'
 import { tool } from 'sluice'
-import type { Approvals, Decider } from 'sluice/approvals'
-import { createApprovals } from 'sluice/approvals'
 import { rateLimit } from 'sluice/plugins'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { TasksFixture, TasksFixtureOptions } from '../kit/servers/tasks.fixture.ts'
-import { openTasks, taskTools, withTasks } from '../kit/servers/tasks.fixture.ts'
+import type { GatedTasksFixture, TasksFixture, TasksFixtureOptions } from '../kit/servers/tasks.fixture.ts'
+import { olga, openGatedTasks, openTasks, taskTools, withTasks } from '../kit/servers/tasks.fixture.ts'
 import type { InTaskWorld, TaskWorld } from './worlds.ts'
 import { inMemory, inSqlite, startPostgresTaskWorlds, startRedisTaskWorlds } from './worlds.ts'
 
@@ -30,8 +28,6 @@ const stores: readonly [string, InTaskWorld][] = [
   ['Redis', (work) => inRedis(work)],
   ['PostgreSQL', (work) => inPostgres(work)],
 ]
-
-const olga: Decider = { subject: 'olga', via: 'console', tenants: 'all', operator: true }
 
 /** Lets everything that waits for the store go on, without moving the clock. */
 const settled = async (isDone: () => boolean | Promise<boolean>): Promise<void> => {
@@ -55,17 +51,7 @@ const accept = (name: string): Params => ({ action: 'accept', content: { name } 
 
 describe.each(stores)('on %s', (_, inWorld) => {
   const open = (world: TaskWorld, more: TasksFixtureOptions = {}): TasksFixture => openTasks({ ...world, ...more })
-  /** A process with approvals. */
-  function gated(world: TaskWorld, tools: TasksFixtureOptions['tools']): TasksFixture & { approvals: Approvals } {
-    let approvals: Approvals | undefined
-    const use = (store: Store): readonly Approvals[] => {
-      approvals = createApprovals({ store, clock: world.clock, approver: 'other' })
-      return [approvals]
-    }
-    const fixture = openTasks({ ...world, ...(tools && { tools }), use })
-    if (!approvals) throw new Error('The plugins were not asked for')
-    return { ...fixture, approvals }
-  }
+  const gated = (world: TaskWorld, tools: readonly Tool[]): GatedTasksFixture => openGatedTasks({ ...world, tools })
 
   test('a task is found by every process at once, and by no other caller', () =>
     inWorld(async (world) => {

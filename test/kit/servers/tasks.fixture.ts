@@ -2,6 +2,8 @@
 
 import type { Bus, Caller, Clock, Params, Plugin, Server, Store, Tool, Verifier } from 'sluice'
 import { ask, authenticate, defineServer, fail, memoryStore, RpcError, tool } from 'sluice'
+import type { Approvals, Decider } from 'sluice/approvals'
+import { createApprovals } from 'sluice/approvals'
 import { createServer } from 'sluice/node'
 import type { TasksOptions } from 'sluice/plugins'
 import { log, tasks } from 'sluice/plugins'
@@ -193,6 +195,22 @@ export function openTasks({
     get: (taskId, options) => send('tasks/get', { taskId }, options),
   }
 }
+
+/** One process with approvals, which the person `olga` decides. */
+export function openGatedTasks(options: TasksFixtureOptions & { readonly clock: Clock }): GatedTasksFixture {
+  let approvals: Approvals | undefined
+  const use = (store: Store): readonly Approvals[] => {
+    approvals = createApprovals({ store, clock: options.clock, approver: 'other' })
+    return [approvals]
+  }
+  const fixture = openTasks({ ...options, use })
+  if (!approvals) throw new Error('The plugins were not asked for')
+  return { ...fixture, approvals }
+}
+export interface GatedTasksFixture extends TasksFixture {
+  readonly approvals: Approvals
+}
+export const olga: Decider = { subject: 'olga', via: 'console', tenants: 'all', operator: true }
 
 /** The tenant is the part after the dot: `ann.acme`. */
 const callerOf = (subject: string): Caller => ({

@@ -1,8 +1,9 @@
-/** kill −9 before and after each write of a task's life and each effect, 50 times each, on SQLite and Redis. */
+/** kill −9 before and after each write of a task's life and each effect, 50 times each, on SQLite, Redis and PostgreSQL. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startPostgres } from '../../kit/processes/postgres.ts'
 import { startRedis } from '../../kit/processes/redis.ts'
 import { bundleTaskLife, killTasksAt, lifeKinds, takeOverTasks, taskPointsOf } from '../../tasks/kills.ts'
 import type { Soak, SoakReport } from '../soak.ts'
@@ -13,6 +14,7 @@ const remove = (folder: string): void => rmSync(folder, { recursive: true, force
 export const run: Soak = async ({ times, progress }) => {
   const rounds = times(50)
   const redis = await startRedis(['--databases', String(rounds)])
+  const postgres = await startPostgres(['fsync=on'])
   const home = temporary()
   const program = await bundleTaskLife(home)
 
@@ -39,9 +41,15 @@ export const run: Soak = async ({ times, progress }) => {
     return { counted, lost }
   }
 
-  const sqlite = await rounded('sqlite', () => 'sqlite')
-  const shared = await rounded('redis', (round) => `${redis.url}/${round}`)
-  await redis.stop()
+  const reports = [
+    await rounded('sqlite', () => 'sqlite'),
+    await rounded('redis', (round) => `${redis.url}/${round}`),
+    await rounded('postgres', (round) => `${postgres.url}#round_${round}`),
+  ]
+  await Promise.all([redis.stop(), postgres.stop()])
   remove(home)
-  return { counted: { ...sqlite.counted, ...shared.counted }, lost: [...sqlite.lost, ...shared.lost] }
+  return {
+    counted: Object.assign({}, ...reports.map(({ counted }) => counted)) as SoakReport['counted'],
+    lost: reports.flatMap(({ lost }) => lost),
+  }
 }
