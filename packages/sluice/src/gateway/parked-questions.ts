@@ -14,6 +14,8 @@ import { assertAskable } from '../layers/elicitation.ts'
 import type { RecordQuestion } from './question-log.ts'
 import {
   answerMembers,
+  asksForEver,
+  assertFewQuestions,
   cleanQuestion,
   maxRounds,
   pick,
@@ -55,8 +57,10 @@ export class ParkedQuestions implements QuestionHandlers {
   readonly #request: Questionable
   readonly #deps: QuestionDeps
   readonly #ask: AskClient
-  /** Why a question was refused: it is invalid, or the client did not declare what it needs. */
+  /** Why a question was refused: it is invalid or one too many, or the client did not declare what it needs. */
   refusal: unknown = undefined
+  #open = 0
+  #rounds = 0
   constructor(call: Call, request: Questionable, deps: QuestionDeps, ask: AskClient) {
     this.#call = call
     this.#request = request
@@ -78,21 +82,33 @@ export class ParkedQuestions implements QuestionHandlers {
   async #handle(method: string, params: Params, { attribution }: QuestionContext): Promise<Params> {
     const { name: upstream, record } = this.#deps
     if (wasApproved(this.#call) && !this.#request.relaysQuestions) return declined(upstream, method)
-    let question: Question
+    const question = this.#accept(method, params)
+    // Questions that are open together are one round.
+    if (this.#open++ === 0) this.#rounds++
     try {
-      question = cleanQuestion(upstream, { method, params })
+      // A question before 2026-07-28 has no key.
+      const name = method.split('/')[0] ?? ''
+      const answered = await record(this.#call, question, attribution)
+      const { [name]: answer } = await this.#ask({ [name]: question })
+      const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
+      await answered(picked)
+      return picked
+    } finally {
+      this.#open--
+    }
+  }
+  #accept(method: string, params: Params): Question {
+    const { name: upstream } = this.#deps
+    try {
+      if (this.#open === 0 && this.#rounds >= maxRounds) throw asksForEver(upstream)
+      assertFewQuestions(upstream, this.#open + 1, params)
+      const question = cleanQuestion(upstream, { method, params })
       assertAskable([question], this.#call)
+      return question
     } catch (thrown) {
       this.refusal ??= thrown
       throw thrown
     }
-    // A question before 2026-07-28 has no key.
-    const name = method.split('/')[0] ?? ''
-    const answered = await record(this.#call, question, attribution)
-    const { [name]: answer } = await this.#ask({ [name]: question })
-    const picked = pick(isObject(answer) ? answer : {}, answerMembers[method] ?? [])
-    await answered(picked)
-    return picked
   }
 }
 
@@ -117,7 +133,7 @@ export async function askClient(
 ): Promise<Params> {
   const ask = askerOf(call)
   if (!ask) throw refuseToPark(upstream)
-  if (round >= maxRounds) throw fail(`${upstream} asks again and again; the call was given up`)
+  if (round >= maxRounds) throw asksForEver(upstream)
   const { questions, requestState } = readQuestions(upstream, result)
   const inputResponses: { [key: string]: Params } = {}
   if (wasApproved(call) && !relaysQuestions)

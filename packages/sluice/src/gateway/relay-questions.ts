@@ -125,7 +125,7 @@ export async function relayQuestions(
   const asked = digest(JSON.parse(JSON.stringify(inputRequests)))
   const round = (previous?.round ?? 0) + 1
   const repeats = previous?.digest === asked ? previous.repeats + 1 : 0
-  if (round > maxRounds || repeats >= maxRepeats) throw fail(`${upstream} asks again and again; the call was given up`)
+  if (round > maxRounds || repeats >= maxRepeats) throw asksForEver(upstream)
   const state: RelayState = {
     ...(requestState !== undefined && { state: requestState }),
     asked: Object.fromEntries(questions.map(([key, { method }]) => [key, method])),
@@ -157,11 +157,18 @@ export function readQuestions(
     throw fail(`${upstream} sent a state that is longer than ${maxStateLength} characters`)
   if (!isObject(inputRequests)) throw fail(`${upstream} sent questions that cannot be read`)
   const entries = Object.entries(inputRequests)
-  if (entries.length > maxQuestions || JSON.stringify(inputRequests).length > maxQuestionLength)
-    throw fail(`${upstream} asks too much at once`)
+  assertFewQuestions(upstream, entries.length, inputRequests)
   const questions = entries.map(([key, request]) => [key.slice(0, 128), cleanQuestion(upstream, request)] as const)
   return { questions, requestState, inputRequests }
 }
+
+/** Throws if an upstream asks too many questions at once, or too long ones: they are kept while the client is asked. */
+export function assertFewQuestions(upstream: string, count: number, asked: Params): void {
+  if (count > maxQuestions || JSON.stringify(asked).length > maxQuestionLength)
+    throw fail(`${upstream} asks too much at once`)
+}
+
+export const asksForEver = (upstream: string): Error => fail(`${upstream} asks again and again; the call was given up`)
 
 /** Answers with the roots of the configuration; `undefined` if there are none. */
 export const rootsHandler = (roots: readonly string[] | undefined): QuestionHandlers['roots'] =>
