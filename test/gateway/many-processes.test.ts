@@ -1,4 +1,7 @@
-/** Three gateway processes on one Redis: a question is answered through another process than the one that asked. */
+/**
+ * Three gateway processes behind HAProxy, on one Redis or PostgreSQL: a question is answered through another process than
+ * the one that asked, whatever the eras of client and upstream.
+ */
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -8,11 +11,13 @@ import { createInterface } from 'node:readline'
 import type { Client } from 'sluice/client'
 import { connect, httpTransport } from 'sluice/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ServerLocation } from '../kit/clients/official.client.ts'
+import { connectV1 } from '../kit/clients/official-v1.client.ts'
 import { connectV2 } from '../kit/clients/official-v2.client.ts'
 import type { HaproxyServer } from '../kit/processes/haproxy.ts'
 import { startHaproxy } from '../kit/processes/haproxy.ts'
+import { startPostgres } from '../kit/processes/postgres.ts'
 import { freePort } from '../kit/processes/programs.ts'
-import type { RedisServer } from '../kit/processes/redis.ts'
 import { startRedis } from '../kit/processes/redis.ts'
 
 const programOf = (name: string): string => join(import.meta.dirname, `${name}.fixture.ts`)
@@ -32,8 +37,8 @@ async function start(
   return [url, child]
 }
 
-let redis: RedisServer
-let upstream: readonly [url: string, child: ChildProcess]
+let service: { readonly url: string; stop(): Promise<void> }
+let upstreams: (readonly [url: string, child: ChildProcess])[]
 let balancer: HaproxyServer
 let members: (readonly [url: string, child: ChildProcess])[]
 let ports: readonly number[]
@@ -41,13 +46,13 @@ let port: number
 
 const startMember = (at: number): Promise<[string, ChildProcess]> =>
   start('gateway-member', [], {
-    ...{ STORE_URL: redis.url, UPSTREAM_URL: upstream[0], PORT: String(at) },
+    ...{ STORE_URL: service.url, UPSTREAM_URLS: upstreams.map(([url]) => url).join(' '), PORT: String(at) },
     HOSTS: [port, ...ports].map((each) => `127.0.0.1:${each}`).join(' '),
   })
 
 beforeAll(async () => {
-  redis = await startRedis()
-  upstream = await start('upstreams/asking-v1', ['http'])
+  service = process.env['FLEET_STORE'] === 'postgres' ? await startPostgres() : await startRedis()
+  upstreams = await Promise.all(['v1', 'v2'].map((version) => start(`upstreams/asking-${version}`, ['http'])))
   port = await freePort()
   ports = await Promise.all([freePort(), freePort(), freePort()])
   members = await Promise.all(ports.map(startMember))
@@ -55,8 +60,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await balancer.stop()
-  for (const [, child] of [...members, upstream]) child.kill('SIGKILL')
-  await redis.stop()
+  for (const [, child] of [...members, ...upstreams]) child.kill('SIGKILL')
+  await service.stop()
 })
 
 const clients: Client[] = []
@@ -86,7 +91,7 @@ const call = (name: string): { readonly name: string; readonly arguments: object
 
 test('the process that asked, a second and a third take turns, and the upstream works once', async () => {
   const [one, two, three] = await Promise.all(members.map(([url]) => clientOf(url)))
-  const twice = call('twice')
+  const twice = call('v1_twice')
   const first = await one?.request('tools/call', twice, rounds)
   expect(first).toMatchObject({ resultType: 'input_required' })
   const second = await two?.request('tools/call', { ...twice, ...accepted(first ?? {}) }, rounds)
@@ -99,7 +104,7 @@ test('the official client behind a balancer is asked twice and notices nothing',
   const client = await connectV2({ transport: 'http', url: balancer.url }, { pin: '2026-07-28' })
   client.answers.elicit = () => ({ action: 'accept', content: { name: 'Ada' } })
   for (let calls = 0; calls < 6; calls++) {
-    const { name, arguments: args } = call('twice')
+    const { name, arguments: args } = call('v1_twice')
     expect(await client.call(name, { ...args })).toMatchObject({
       content: [{ text: '[{"name":"Ada"},{"name":"Ada"}] run 1' }],
     })
@@ -107,11 +112,50 @@ test('the official client behind a balancer is asked twice and notices nothing',
   await client.close()
 })
 
+const officialClients = [
+  { client: 'v1', connectTo: connectV1, transports: ['http', 'sse', 'websocket'] },
+  {
+    ...{ client: 'v2 before 2026-07-28', transports: ['http', 'sse', 'websocket'] },
+    connectTo: (at: ServerLocation) => connectV2(at, 'legacy'),
+  },
+  {
+    ...{ client: 'v2 of 2026-07-28', transports: ['http', 'websocket'] },
+    connectTo: (at: ServerLocation) => connectV2(at, { pin: '2026-07-28' }),
+  },
+] as const
+const cells = officialClients.flatMap(({ transports, ...each }) =>
+  transports.flatMap((transport) => ['v1', 'v2'].map((upstream) => ({ ...each, transport, upstream }))),
+)
+test.each(cells)(
+  'the official client $client over $transport is asked by an upstream of SDK $upstream, which works once',
+  async ({ connectTo, transport, upstream }) => {
+    const { host } = balancer
+    const urls = { http: balancer.url, sse: `http://${host}/sse`, websocket: `ws://${host}/ws` }
+    const client = await connectTo({ transport, url: urls[transport] })
+    try {
+      client.answers.elicit = () => ({ action: 'accept', content: { name: 'Ada' } })
+      client.answers.sample = () => ({ role: 'assistant', model: 'a', content: { type: 'text', text: 'Hi' } })
+      client.answers.roots = () => [{ uri: 'file:///work' }]
+      const text = async (kind: string): Promise<unknown> => {
+        const { name, arguments: args } = call(`${upstream}_${kind}`)
+        const { content } = await client.call(name, { ...args })
+        return (content as { text: string }[])[0]?.text
+      }
+      expect(await text('form')).toBe('["accept",{"name":"Ada"}] run 1')
+      expect(await text('sample')).toBe('{"type":"text","text":"Hi"} run 1')
+      expect(await text('roots')).toBe('[{"uri":"file:///work"}] run 1')
+      expect(await text('together')).toBe('[{"name":"Ada"},{"name":"Ada"}] run 1')
+    } finally {
+      await client.close()
+    }
+  },
+)
+
 test('when the process that asked is killed, the call is in doubt and never runs a second time', {
   timeout: 60_000,
 }, async () => {
   const [one, two] = await Promise.all(members.map(([url]) => clientOf(url)))
-  const form = call('form')
+  const form = call('v1_form')
   const first = await one?.request('tools/call', form, rounds)
   const [, child] = members[0] ?? []
   const exited = child && once(child, 'exit')
