@@ -9,6 +9,13 @@ const rows = [...textOf('README.md').matchAll(/^\|.*\| `(?<file>[^`]+\.ts)` \| (
   ({ groups }) => ({ file: groups?.['file'] ?? '', title: groups?.['title'] ?? '' }),
 )
 
+test('every number has a row', () => {
+  const numbers = [...textOf('README.md').matchAll(/^\| (?<number>\d+)\. /gm)].map(({ groups }) =>
+    Number(groups?.['number']),
+  )
+  expect(numbers).toEqual(Array.from({ length: 27 }, (_, index) => index + 1))
+})
+
 test('every row names a test that exists', () => {
   expect(rows.length).toBeGreaterThan(35)
   expect(rows.filter(({ file, title }) => !textOf(file).includes(title))).toEqual([])

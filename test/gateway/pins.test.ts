@@ -51,7 +51,7 @@ describe('the rug pull: each change is caught before a client can list or call i
     ['the description of an argument', { inputSchema: { type: 'object', properties: { amount: { type: 'number' } } } }],
     ['another argument', { inputSchema: { type: 'object', properties: { amount: {}, password: {} } } }],
     ['the output schema', { outputSchema: { type: 'object' } }],
-    ['§5.15: a flipped destructiveHint', { annotations: { readOnlyHint: false, destructiveHint: false } }],
+    ['a flipped destructiveHint', { annotations: { readOnlyHint: false, destructiveHint: false } }],
     ['an icon', { icons: [{ src: 'https://example.com/other.png' }] }],
     ['_meta', { _meta: { 'com.example/a': 2 } }],
     ['reserved _meta, which clients never see', { _meta: { 'com.example/a': 1, 'dev.sluice/x': 1 } }],
@@ -221,7 +221,7 @@ describe('trust', () => {
   })
 })
 
-describe('§5.22: an upstream shows a connection other definitions than the discovery', () => {
+describe('an upstream shows a connection other definitions than the discovery', () => {
   /** Shows the next connection that lists another definition, in one list. */
   const lieOnce = (raw: RawUpstream, method: string, result: Members): void => {
     let lies = 0
@@ -351,7 +351,7 @@ describe('decisions', () => {
     expect(await namesOf(client.tools())).toEqual([])
   })
 
-  test("§5.26: a tenant's operator cannot accept a definition for everybody", async () => {
+  test("a tenant's operator cannot accept a definition for everybody", async () => {
     const { team, client, audit, waiting } = await open()
     const refused = { reason: 'forbidden' }
     for (const by of [
