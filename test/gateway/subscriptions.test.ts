@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Client } from 'sluice/client'
 import { upstream } from 'sluice/gateway-node'
 import { expect, onTestFinished, test } from 'vitest'
-import { clientOf, eras, servedAlone } from './kit.ts'
+import { clientOf, eras, servedAlone, token, withTokens } from './kit.ts'
 import type { Members } from './raw-upstream.ts'
 
 const note = 'note://a'
@@ -106,6 +106,21 @@ test.each(eras)('a lost session of the upstream loses no subscription of a clien
   // Changes in between were missed, so the client is told at once. Then it is told of each change again.
   const before = seen.count
   await expect.poll(() => old.update() && seen.count, { timeout: 5000 }).toBeGreaterThan(before + 1)
+})
+
+test('two tenants that share a connection both hear of a change, also after one of them has left', async () => {
+  const old = await forgetfulUpstream()
+  const { url } = await servedAlone(upstream({ name: 'old', scope: 'shared', url: old.url }), { use: withTokens })
+  const [ann, bob] = [await clientOf(url, {}, token('acme.ann')), await clientOf(url, {}, token('other.bob'))]
+  const ofAnn = await countUpdates(ann)
+  await expect.poll(() => old.subscribed.length).toBe(1)
+  const ofBob = await countUpdates(bob)
+  await expect.poll(() => old.update() && ofAnn.count, { timeout: 5000 }).toBeGreaterThan(0)
+  await expect.poll(() => old.update() && ofBob.count, { timeout: 5000 }).toBeGreaterThan(0)
+  expect(old.subscribed).toHaveLength(1)
+  await ann.close()
+  const before = ofBob.count
+  await expect.poll(() => old.update() && ofBob.count, { timeout: 5000 }).toBeGreaterThan(before)
 })
 
 /** A process of 2025-11-25. It announces an update after each subscription, and exits when its tool is called. */

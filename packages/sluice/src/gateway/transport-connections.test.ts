@@ -70,6 +70,18 @@ test('while the circuit is tried, one call is let through, and a failure doubles
   ;(await acquire(connections, 'ann')).release()
 })
 
+test('a trial that finds no place is no trial: the next call is let through', async () => {
+  const { connections, clock } = open()
+  await failing(connections, 'ann', 5)
+  const others = []
+  for (const text of ['one', 'two'])
+    for (let i = 0; i < 64; i++) others.push(await connections.acquire({ text, tenant: 'ann' }, createStop()))
+  await clock.advance(1000)
+  await expect(acquire(connections, 'ann')).rejects.toMatchObject({ message: expect.stringContaining('in flight') })
+  for (const each of others) each.release()
+  ;(await acquire(connections, 'ann')).release()
+})
+
 test('errors that an upstream answers with are not failures of the connection', async () => {
   const { connections } = open()
   for (let i = 0; i < 20; i++) (await acquire(connections, 'ann')).release(new Error('an answer'))

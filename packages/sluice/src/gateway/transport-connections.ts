@@ -156,14 +156,13 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     acquire(key) {
       if (isClosed) throw unavailable('is closed', 1000)
       const entry = entryOf(key)
-      if (entry.failures >= maxFailures) {
-        const waitMs = entry.pausedUntil - clock.now()
-        if (waitMs > 0 || entry.isTrying) throw unavailable('failed repeatedly', Math.max(waitMs, 1000))
-        entry.isTrying = true
-      }
+      const isTrial = entry.failures >= maxFailures
+      const waitMs = isTrial ? entry.pausedUntil - clock.now() : 0
+      if (waitMs > 0 || entry.isTrying) throw unavailable('failed repeatedly', Math.max(waitMs, 1000))
       const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
       if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant)
         throw unavailable('has too many calls in flight', 1000)
+      entry.isTrying = isTrial
       entry.inFlight++
       if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)
       if (entry.client) return lease(entry, entry.client)

@@ -1,6 +1,6 @@
 /**
  * Subscriptions of clients to resources of upstreams. Callers that share a connection share one subscription per URI. An
- * update is published to the subscribers of the tenant that subscribed, and to no other. A connection that ends takes its
+ * update is published to the subscribers of the tenants that subscribed, and to no other. A connection that ends takes its
  * subscriptions with it, so they are made again on the next one.
  */
 
@@ -32,8 +32,15 @@ export interface Watches {
   close(): void
 }
 
+/** A client that subscribed, with what its server publishes to its tenant. */
+interface Watcher {
+  isWanted(): boolean
+  readonly publish: Call['publish']
+  readonly tenant: string
+  readonly shown: string
+}
 interface WatchedResource {
-  readonly watchers: Set<() => boolean>
+  readonly watchers: Set<Watcher>
   /** Tells the subscribers that the resource changed, or may have changed. */
   changed(): void
   subscription: Subscription | undefined
@@ -63,7 +70,7 @@ export function createWatches({ name, scope, connections, clock, logger, credent
     cancelSweep = undefined
     for (const group of [...groups.values()])
       for (const [uri, { watchers }] of [...group.byUri]) {
-        for (const isWanted of [...watchers]) if (!isWanted()) watchers.delete(isWanted)
+        for (const watcher of [...watchers]) if (!watcher.isWanted()) watchers.delete(watcher)
         if (watchers.size === 0) end(group, uri)
       }
     if (groups.size > 0) cancelSweep = clock.after(sweepMs, sweep)
@@ -156,21 +163,40 @@ export function createWatches({ name, scope, connections, clock, logger, credent
       let watch = group.byUri.get(uri)
       if (!watch) {
         if (group.byUri.size >= maxPerConnection) return () => {}
-        const { publish, tenant } = call
-        const changed = (): void => publish({ kind: 'resource', uri: shown, tenant: tenant.id })
-        watch = { watchers: new Set(), changed, subscription: undefined, isEnded: false }
+        watch = watchedResource()
         group.byUri.set(uri, watch)
         begin(group, uri, watch)
       }
       const { watchers } = watch
-      watchers.add(isWanted)
+      const watcher = { isWanted, publish: call.publish, tenant: call.tenant.id, shown }
+      watchers.add(watcher)
       return () => {
-        if (watchers.delete(isWanted) && watchers.size === 0) end(group, uri)
+        if (watchers.delete(watcher) && watchers.size === 0) end(group, uri)
       }
     },
     close() {
       cancelSweep?.()
       for (const group of [...groups.values()]) for (const uri of [...group.byUri.keys()]) end(group, uri)
     },
+  }
+}
+
+function watchedResource(): WatchedResource {
+  const watchers = new Set<Watcher>()
+  return {
+    watchers,
+    changed() {
+      // Once for all clients of a tenant on one server, under each name that they know.
+      const told = new Map<Watcher['publish'], Set<string>>()
+      for (const { publish, tenant, shown } of watchers) {
+        const names = told.get(publish) ?? new Set()
+        told.set(publish, names)
+        const name = JSON.stringify([tenant, shown])
+        if (!names.has(name)) publish({ kind: 'resource', uri: shown, tenant })
+        names.add(name)
+      }
+    },
+    subscription: undefined,
+    isEnded: false,
   }
 }
