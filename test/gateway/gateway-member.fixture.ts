@@ -1,4 +1,4 @@
-/** One gateway process of several: shares a store, and is in front of the upstreams `v1` and `v2`. Prints its address. */
+/** One gateway process of several: shares a store, and is in front of the same upstreams. Prints its address. */
 
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
@@ -7,10 +7,10 @@ import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { openShared } from '../kit/processes/shared-store.ts'
 
-const { STORE_URL = '', UPSTREAM_URLS = '', PORT = '', HOSTS = '' } = process.env
+const { STORE_URL = '', UPSTREAMS = '', PORT = '', HOSTS = '' } = process.env
 const { store, bus } = openShared(STORE_URL)
-const upstreams = UPSTREAM_URLS.split(' ').map((url, index) =>
-  upstream({ name: `v${index + 1}`, scope: 'shared', url, allowHosts: ['127.0.0.1'] }),
+const upstreams = (JSON.parse(UPSTREAMS) as { name: string; url: string; prefix?: string }[]).map((each) =>
+  upstream({ ...each, scope: 'shared', allowHosts: ['127.0.0.1'] }),
 )
 const server = createServer(gateway({ name: 'team', version: '1.0.0', upstreams }), {
   ...{ store, bus, secret: 'a secret that all processes share' },

@@ -46,7 +46,8 @@ let port: number
 
 const startMember = (at: number): Promise<[string, ChildProcess]> =>
   start('gateway-member', [], {
-    ...{ STORE_URL: service.url, UPSTREAM_URLS: upstreams.map(([url]) => url).join(' '), PORT: String(at) },
+    ...{ STORE_URL: service.url, PORT: String(at) },
+    UPSTREAMS: JSON.stringify(upstreams.map(([url], index) => ({ name: `v${index + 1}`, url }))),
     HOSTS: [port, ...ports].map((each) => `127.0.0.1:${each}`).join(' '),
   })
 

@@ -26,7 +26,10 @@ const slow = { timeout: 20_000 }
 async function startMember(redis: string, { url }: RawUpstream): Promise<string> {
   const port = await freePort()
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'gateway-member.fixture.ts')], {
-    env: { ...process.env, STORE_URL: redis, UPSTREAM_URL: url, PORT: String(port), HOSTS: `127.0.0.1:${port}` },
+    env: {
+      ...{ ...process.env, STORE_URL: redis, PORT: String(port), HOSTS: `127.0.0.1:${port}` },
+      UPSTREAMS: JSON.stringify([{ name: 'asking', prefix: '', url }]),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => {
