@@ -113,17 +113,19 @@ test('the official client behind a balancer is asked twice and notices nothing',
   await client.close()
 })
 
+const before = ['http', 'sse', 'websocket'] as const
+const since = ['http', 'websocket'] as const
 const officialClients = [
-  { client: 'v1', connectTo: connectV1, transports: ['http', 'sse', 'websocket'] },
+  { client: 'v1', transports: before, connectTo: (at: ServerLocation) => connectV1(at) },
   {
-    ...{ client: 'v2 before 2026-07-28', transports: ['http', 'sse', 'websocket'] },
+    ...{ client: 'v2 before 2026-07-28', transports: before },
     connectTo: (at: ServerLocation) => connectV2(at, 'legacy'),
   },
   {
-    ...{ client: 'v2 of 2026-07-28', transports: ['http', 'websocket'] },
+    ...{ client: 'v2 of 2026-07-28', transports: since },
     connectTo: (at: ServerLocation) => connectV2(at, { pin: '2026-07-28' }),
   },
-] as const
+]
 const cells = officialClients.flatMap(({ transports, ...each }) =>
   transports.flatMap((transport) => ['v1', 'v2'].map((upstream) => ({ ...each, transport, upstream }))),
 )

@@ -16,7 +16,8 @@ export async function archiveFrom({ folder, env }: Pick<HostContext, 'folder' | 
   if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
   const { postgres } = await import('./postgres.ts')
   const sql = await postgres(url).catch((thrown: unknown) => {
-    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
+    const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`Cannot use the database that FITNESS_POSTGRES names: ${why}`, { cause: thrown })
   })
   return createArchive(sql)

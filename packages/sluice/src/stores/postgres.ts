@@ -32,6 +32,8 @@ import { fromColumn, toColumn } from './postgres-text.ts'
 
 export type { PostgresBus } from './postgres-bus.ts'
 export { postgresBus } from './postgres-bus.ts'
+export type { PostgresDatabase, PostgresResult, PostgresSql } from './postgres-database.ts'
+export { postgresDatabase } from './postgres-database.ts'
 export { checkPostgresDurability } from './postgres-durability.ts'
 export type { PostgresOptions } from './postgres-pool.ts'
 
