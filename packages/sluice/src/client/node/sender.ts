@@ -128,7 +128,8 @@ export function toSendError(cause: Error, url: string, isSent = true): ClientErr
   })
 }
 
-const brokeOff = (cause?: unknown): ClientError =>
+/** The failure of a response that is cut off. */
+export const brokeOff = (cause?: unknown): ClientError =>
   new ClientError('closed', 'The connection ended before the response was complete', { cause })
 
 /** A rest that is shorter is read, so that the connection can be used again. */

@@ -9,10 +9,10 @@ import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { ClientError } from '../errors.ts'
 import type { HttpExchange, HttpResponse, HttpSender, OutgoingRequest } from '../http/sender.ts'
-import { tooLong } from '../http/sender.ts'
+import { ResponseBody, SocketResponse } from './response-body.ts'
 import type { ResponseHead, ResponseParser } from './response-parser.ts'
 import { createResponseParser } from './response-parser.ts'
-import { createNodeSender, type NodeSender, publicLookup, toSendError } from './sender.ts'
+import { brokeOff, createNodeSender, type NodeSender, publicLookup, toSendError } from './sender.ts'
 
 export interface SocketSenderOptions {
   /** Connections per host. Requests beyond it wait. */
@@ -22,8 +22,6 @@ export interface SocketSenderOptions {
 /** A server that says nothing about it may close an idle connection soon, and then the next request would be in doubt. */
 const defaultIdleMs = 4000
 const maxIdleMs = 60_000
-/** Bytes of a response that are held for a slow reader before reading stops. */
-const maxHeldBytes = 256 * 1024
 
 /** Creates a sender over sockets. Close it to end the connections. */
 export function createSocketSender({ maxConnections = 256 }: SocketSenderOptions = {}): NodeSender {
@@ -135,7 +133,7 @@ interface SocketFlight {
   isSent: boolean
   isAborted: boolean
   on: PooledSocket | undefined
-  body: Body | undefined
+  body: ResponseBody | undefined
   resolve(response: HttpResponse): void
   reject(error: ClientError): void
 }
@@ -208,7 +206,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     socket.on('error', (error) => fail(pooled, error))
     socket.on('close', () => {
       open.delete(pooled)
-      if (pooled.flight && !pooled.parser.finish()) fail(pooled, closedEarly())
+      if (pooled.flight && !pooled.parser.finish()) fail(pooled, brokeOff())
       const at = idle.indexOf(pooled)
       if (at !== -1) idle.splice(at, 1)
       next()
@@ -224,7 +222,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
       const hint = /timeout=(\d{1,6})/.exec(head.headers.get('keep-alive') ?? '')?.[1]
       pooled.keptMs = hint === undefined ? defaultIdleMs : Math.min(Number(hint) * 1000 - 1000, maxIdleMs)
     }
-    flight.body = new Body(socket)
+    flight.body = new ResponseBody(socket)
     flight.resolve(new SocketResponse(head, flight.body))
   }
 
@@ -258,7 +256,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     const { request, body } = flight
     const { isRepeatable = false } = request
     const isLie = error instanceof ClientError && error.reason === 'protocol'
-    if (body) body.fail(error instanceof ClientError ? error : closedEarly(error))
+    if (body) body.fail(error instanceof ClientError ? error : brokeOff(error))
     else if (isReused && isRepeatable && !flight.isAborted && !isLie) carry(connected(), flight)
     else flight.reject(error instanceof ClientError ? error : toSendError(error, request.url, flight.isSent))
   }
@@ -294,105 +292,5 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
       for (const flight of waiting.splice(0))
         flight.reject(new ClientError('closed', 'The client was closed', { mayHaveRun: false }))
     },
-  }
-}
-
-const closedEarly = (cause?: unknown): ClientError =>
-  new ClientError('closed', 'The connection ended before the response was complete', { cause })
-
-/** The body of a response between the socket and its reader. */
-class Body {
-  readonly #socket: Socket
-  #held: Buffer[] = []
-  #heldBytes = 0
-  #state: 'open' | 'ended' | 'discarded' = 'open'
-  #error: ClientError | undefined = undefined
-  #wake: (() => void) | undefined = undefined
-  constructor(socket: Socket) {
-    this.#socket = socket
-  }
-  push(chunk: Buffer): void {
-    if (this.#state !== 'open') return
-    this.#held.push(chunk)
-    this.#heldBytes += chunk.length
-    if (this.#heldBytes > maxHeldBytes && !this.#wake) this.#socket.pause()
-    this.#changed()
-  }
-  end(): void {
-    if (this.#state === 'open') this.#state = 'ended'
-    this.#changed()
-  }
-  fail(reason: ClientError): void {
-    this.#error = reason
-    this.#changed()
-  }
-  /** Most bodies are complete when they are read, in one chunk. */
-  async text(maxBytes: number): Promise<string> {
-    while (this.#state !== 'ended' && !this.#error && this.#heldBytes <= maxBytes) await this.#change()
-    const held = this.#held
-    const [only] = held
-    if (this.#heldBytes > maxBytes || this.#state !== 'ended') this.discard()
-    this.#held = []
-    if (this.#heldBytes > maxBytes) throw tooLong(maxBytes)
-    if (this.#error) throw this.#error
-    return (held.length === 1 && only ? only : Buffer.concat(held)).toString('utf8')
-  }
-  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      for (;;) {
-        const taken = this.#held
-        this.#held = []
-        this.#heldBytes = 0
-        for (const chunk of taken) yield chunk
-        if (this.#held.length > 0) continue
-        if (this.#error) throw this.#error
-        if (this.#state === 'ended') return
-        await this.#change()
-      }
-    } finally {
-      this.discard()
-    }
-  }
-  /** A response that is not read to its end takes its connection with it. */
-  discard(): void {
-    this.#held = []
-    if (this.#state === 'open') this.#socket.destroy()
-    if (this.#state !== 'ended') this.#state = 'discarded'
-  }
-  #change(): Promise<void> {
-    this.#socket.resume()
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
-  }
-  #changed(): void {
-    this.#wake?.()
-    this.#wake = undefined
-  }
-}
-
-class SocketResponse implements HttpResponse {
-  readonly #head: ResponseHead
-  readonly #body: Body
-  constructor(head: ResponseHead, body: Body) {
-    this.#head = head
-    this.#body = body
-  }
-  get status(): number {
-    return this.#head.status
-  }
-  header(name: string): string | undefined {
-    return this.#head.headers.get(name)
-  }
-  text(maxBytes: number): Promise<string> {
-    if (Number(this.header('content-length') ?? 0) <= maxBytes) return this.#body.text(maxBytes)
-    this.#body.discard()
-    return Promise.reject(tooLong(maxBytes))
-  }
-  chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.#body.chunks()
-  }
-  discard(): void {
-    this.#body.discard()
   }
 }

@@ -1,0 +1,106 @@
+/** Holds the body of a response between its socket and its reader, and stops reading while the reader is slow. */
+
+import type { Socket } from 'node:net'
+import type { ClientError } from '../errors.ts'
+import type { HttpResponse } from '../http/sender.ts'
+import { tooLong } from '../http/sender.ts'
+import type { ResponseHead } from './response-parser.ts'
+
+/** Bytes of a response that are held for a slow reader before reading stops. */
+const maxHeldBytes = 256 * 1024
+
+export class ResponseBody {
+  readonly #socket: Socket
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #state: 'open' | 'ended' | 'discarded' = 'open'
+  #error: ClientError | undefined = undefined
+  #wake: (() => void) | undefined = undefined
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+  push(chunk: Buffer): void {
+    if (this.#state !== 'open') return
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes > maxHeldBytes && !this.#wake) this.#socket.pause()
+    this.#changed()
+  }
+  end(): void {
+    if (this.#state === 'open') this.#state = 'ended'
+    this.#changed()
+  }
+  fail(reason: ClientError): void {
+    this.#error = reason
+    this.#changed()
+  }
+  /** Most bodies are complete when they are read, in one chunk. */
+  async text(maxBytes: number): Promise<string> {
+    while (this.#state !== 'ended' && !this.#error && this.#heldBytes <= maxBytes) await this.#change()
+    const held = this.#held
+    const [only] = held
+    if (this.#heldBytes > maxBytes || this.#state !== 'ended') this.discard()
+    this.#held = []
+    if (this.#heldBytes > maxBytes) throw tooLong(maxBytes)
+    if (this.#error) throw this.#error
+    return (held.length === 1 && only ? only : Buffer.concat(held)).toString('utf8')
+  }
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const taken = this.#held
+        this.#held = []
+        this.#heldBytes = 0
+        for (const chunk of taken) yield chunk
+        if (this.#held.length > 0) continue
+        if (this.#error) throw this.#error
+        if (this.#state === 'ended') return
+        await this.#change()
+      }
+    } finally {
+      this.discard()
+    }
+  }
+  /** A response that is not read to its end takes its connection with it. */
+  discard(): void {
+    this.#held = []
+    if (this.#state === 'open') this.#socket.destroy()
+    if (this.#state !== 'ended') this.#state = 'discarded'
+  }
+  #change(): Promise<void> {
+    this.#socket.resume()
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+  #changed(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+}
+
+export class SocketResponse implements HttpResponse {
+  readonly #head: ResponseHead
+  readonly #body: ResponseBody
+  constructor(head: ResponseHead, body: ResponseBody) {
+    this.#head = head
+    this.#body = body
+  }
+  get status(): number {
+    return this.#head.status
+  }
+  header(name: string): string | undefined {
+    return this.#head.headers.get(name)
+  }
+  text(maxBytes: number): Promise<string> {
+    if (Number(this.header('content-length') ?? 0) <= maxBytes) return this.#body.text(maxBytes)
+    this.#body.discard()
+    return Promise.reject(tooLong(maxBytes))
+  }
+  chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.#body.chunks()
+  }
+  discard(): void {
+    this.#body.discard()
+  }
+}
