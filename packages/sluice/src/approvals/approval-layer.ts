@@ -56,7 +56,7 @@ type TicketOutcome = { readonly answer: Answer } | 'new' | 'again'
 /** The result of the check: an answer, or work that a grant allows. */
 type ApprovalOutcome = { readonly answer: Answer } | { readonly granted: Ready | undefined }
 
-export const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
+const effectiveApproval = (verdict: RuleVerdict, { policy }: Target): Target['policy']['approval'] =>
   verdict.approval === 'tool' ? policy.approval : verdict.approval
 
 export function approvalLayer(deps: ApprovalLayerDeps): Layer {

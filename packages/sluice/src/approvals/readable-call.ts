@@ -5,7 +5,7 @@ import { markedText } from './marked-text.ts'
 import type { Proposal } from './ticket.ts'
 
 /** Spreads JSON over lines. Line breaks inside a text stay escaped, so that no text can forge a line. */
-export const readableJson = (json: string): string => markedText(JSON.stringify(JSON.parse(json), undefined, 2))
+const readableJson = (json: string): string => markedText(JSON.stringify(JSON.parse(json), undefined, 2))
 
 /** The parts of a call: what it acts on, its arguments, and the answers to its questions. Parts without content are left out. */
 export function callParts({

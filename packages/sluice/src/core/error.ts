@@ -175,6 +175,10 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
 /** Returns an error that tells the sender what is wrong with the params. */
 export const invalidParams = (problem: string): RpcError => new RpcError('invalidParams', `Invalid params: ${problem}`)
 
+/** The refusal of a store whose database does not answer. */
+export const storeUnavailable = (state: string, cause?: unknown): RpcError =>
+  new RpcError('storeUnavailable', `The store is ${state}`, { cause })
+
 /** Returns the refusal of a call that needs what the client did not declare. */
 export const missingCapability = (requiredCapabilities: Params): RpcError =>
   new RpcError('missingCapability', 'This needs a client capability that was not declared', {

@@ -17,7 +17,7 @@ function isReserved(key: string): boolean {
 }
 
 /** Returns `_meta` without reserved keys; `undefined` if nothing is left. */
-export function cleanMeta(meta: unknown): Params | undefined {
+function cleanMeta(meta: unknown): Params | undefined {
   if (!isObject(meta)) return undefined
   const kept = Object.entries(meta).filter(([key]) => !isReserved(key))
   return kept.length > 0 ? Object.fromEntries(kept) : undefined

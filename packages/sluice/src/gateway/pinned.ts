@@ -38,7 +38,7 @@ const instructionsId = 'instructions'
 export const idOf = (kind: Exclude<PinnedKind, 'instructions'>, name: string): string => `${kind}:${name}`
 
 /** Returns the id of an entry; `undefined` if it has no name. Such an entry is never served. */
-export function idOfEntry(kind: Exclude<PinnedKind, 'instructions'>, entry: Params): string | undefined {
+function idOfEntry(kind: Exclude<PinnedKind, 'instructions'>, entry: Params): string | undefined {
   const name = entry[kind === 'template' ? 'uriTemplate' : 'name']
   return typeof name === 'string' ? idOf(kind, name) : undefined
 }

@@ -6,6 +6,7 @@
 import { didYouMean } from '../core/did-you-mean.ts'
 import { isObject } from '../core/json.ts'
 import { nameMatcher } from '../core/name-pattern.ts'
+import { legalName } from '../protocol/tools.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { argumentProblems } from './preset-arguments.ts'
 import type { Profiles } from './profiles.ts'
@@ -15,7 +16,6 @@ import type { Upstream, UpstreamRule } from './types.ts'
 
 const selectors = ['tools', 'tenants', 'callers'] as const
 const known: readonly string[] = [...selectors, ...ruleMembers]
-const legalName = /^[A-Za-z0-9_.-]{1,128}$/
 const namesOf = (names: string | readonly string[] | undefined): readonly string[] =>
   names === undefined ? [] : [names].flat()
 

@@ -20,6 +20,7 @@ import { createResourceList } from '../protocol/resource-list.ts'
 import type { Resource } from '../protocol/resources.ts'
 import { headerParams } from '../protocol/schema.ts'
 import type { Tool, ToolEntry } from '../protocol/tools.ts'
+import { legalName } from '../protocol/tools.ts'
 import type { CalledDefinition } from './connection-check.ts'
 import { cleanIcons, withCleanMeta } from './hygiene.ts'
 import { idOf } from './pinned.ts'
@@ -48,9 +49,6 @@ export interface TargetContext {
   readonly uris: UriNames
 }
 
-/** Names that the specification allows. Clients refuse whole lists over one bad name. */
-const legalName = /^[A-Za-z0-9_.-]{1,128}$/
-
 const readPolicy = policyOf({ timeoutMs: 60_000 }, 'upstream', { readOnly: true })
 
 const sent = (context: TargetContext, answer: Result, member: string): Answer => {
@@ -68,7 +66,7 @@ function measured(answer: Result, call: Call): Result {
 const isQuestion = (answer: Result): boolean => answer.resultType === 'input_required'
 
 /** Returns the entry with clean `_meta` and icons. All other members are kept as they are. */
-export function cleanEntry(entry: Params): Params {
+function cleanEntry(entry: Params): Params {
   const clean = withCleanMeta(entry)
   if (!('icons' in clean)) return clean
   const { icons, ...rest } = clean

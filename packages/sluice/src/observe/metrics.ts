@@ -4,6 +4,7 @@
  * every name it sends.
  */
 
+import { getOrCreate } from '../core/get-or-create.ts'
 import type { LogLine } from '../core/log.ts'
 import type { EndedCall, Observer } from '../core/observer.ts'
 import type { Gauge } from '../core/plugin.ts'
@@ -59,9 +60,9 @@ export function createMetrics(
   /** Nested maps of strings that exist already: one joined key per call would cost more than all the counting. */
   function rowOf(event: EndedCall): Series {
     const { method, target } = event.call
-    const targets = entry(rows, method, () => new Map())
-    const byTenant = entry(targets, target.kind === 'method' ? '' : target.name, () => new Map())
-    return entry(byTenant, labelOf(event), newSeries)
+    const targets = getOrCreate(rows, method, () => new Map())
+    const byTenant = getOrCreate(targets, target.kind === 'method' ? '' : target.name, () => new Map())
+    return getOrCreate(byTenant, labelOf(event), newSeries)
   }
 
   return {
@@ -127,14 +128,6 @@ const newSeries = (): Series => ({
   buckets: new Array<number>(bounds.length + 1).fill(0),
   sumMs: 0,
 })
-
-function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const found = map.get(key)
-  if (found !== undefined) return found
-  const made = make()
-  map.set(key, made)
-  return made
-}
 
 function bucketOf(seconds: number): number {
   let at = 0

@@ -256,7 +256,8 @@ const setLevel = async ({ via, params }: Call): Promise<Result> => {
   return {}
 }
 
-const uriOf = ({ uri }: Params): string => {
+/** Returns the parameter `uri`. Throws if it is missing or too long. */
+export const uriOf = ({ uri }: Params): string => {
   if (typeof uri !== 'string') throw invalidParams('missing uri')
   if (uri.length > maxUriLength) throw invalidParams(`uri is longer than ${maxUriLength} characters`)
   return uri

@@ -77,7 +77,7 @@ function assertUsable(root: unknown, where: string): void {
 }
 
 /** RFC 9110 token: the characters of a header name. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+export const headerToken: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
  * Returns the arguments marked `x-mcp-header`, checked by the rules of 2026-07-28. The name must be a token and unique
@@ -91,7 +91,7 @@ export function headerParams(root: Params, where: string): readonly HeaderParam[
     const name = node['x-mcp-header']
     if (name !== undefined) {
       const at = `${where}: x-mcp-header at "${path.join('.')}"`
-      if (typeof name !== 'string' || !token.test(name))
+      if (typeof name !== 'string' || !headerToken.test(name))
         throw new TypeError(`${at} must be a header name: letters, digits and -`)
       if (!reachable || path.length === 0)
         throw new TypeError(`${at} must be reached through properties only, not through items, anyOf or $ref`)

@@ -140,7 +140,7 @@ export interface ToolEntry {
 }
 
 /** The names that the specification allows. Clients refuse whole lists over one bad name. */
-const legalName = /^[A-Za-z0-9_.-]{1,128}$/
+export const legalName: RegExp = /^[A-Za-z0-9_.-]{1,128}$/
 
 export function assertName(kind: string, name: unknown, description: unknown): asserts name is string {
   if (typeof name !== 'string' || !legalName.test(name))

@@ -7,7 +7,7 @@
  */
 
 import type { Json, Params } from '../core/json.ts'
-import { readBlockText } from './yaml-block-text.ts'
+import { indentOf, readBlockText } from './yaml-block-text.ts'
 import {
   assertKey,
   assertOnlyComment,
@@ -27,7 +27,6 @@ export function parseFrontmatter(markdown: string): Params {
 }
 
 const isBlank = (line: string): boolean => /^\s*(?:#.*)?$/.test(line)
-const indentOf = (line: string): number => line.length - line.trimStart().length
 const isItem = (text: string): boolean => /^-(?:\s|$)/.test(text)
 
 function parseYaml(lines: readonly string[]): Params {

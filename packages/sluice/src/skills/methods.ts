@@ -6,7 +6,7 @@ import { invalidParams } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { ExtensionMethod } from '../protocol/extend-registry.ts'
 import { fromCursor, toCursor } from '../protocol/lists.ts'
-import { maxUriLength } from '../protocol/subscriptions.ts'
+import { uriOf } from '../protocol/registry.ts'
 import type { Skill } from './skill.ts'
 
 export const extension = 'io.modelcontextprotocol/skills'
@@ -77,11 +77,4 @@ function indexAfter(items: readonly { readonly uri?: unknown }[], uri: string): 
   const index = items.findIndex((item) => item.uri === uri)
   if (index === -1) throw invalidParams('unknown cursor; list again from the start')
   return index + 1
-}
-
-/** Returns the parameter `uri`. Throws if it is missing or too long. */
-export function uriOf({ uri }: Params): string {
-  if (typeof uri !== 'string') throw invalidParams('missing uri')
-  if (uri.length > maxUriLength) throw invalidParams(`uri is longer than ${maxUriLength} characters`)
-  return uri
 }

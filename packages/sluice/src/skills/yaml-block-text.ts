@@ -50,4 +50,4 @@ function fold(lines: readonly string[]): string {
   return text
 }
 
-const indentOf = (line: string): number => line.length - line.trimStart().length
+export const indentOf = (line: string): number => line.length - line.trimStart().length

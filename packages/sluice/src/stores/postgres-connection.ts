@@ -113,7 +113,7 @@ export function createConnection(options: PostgresConnectionOptions): {
 }
 
 /** The oldest version that PostgreSQL's developers still maintain. */
-export const minVersion = 14
+const minVersion = 14
 
 const writable: Statement = {
   name: 'writable',

@@ -1,9 +1,6 @@
 /** What PostgreSQL's error codes mean to the caller of a verb, and which of them cost the connection. */
 
-import { RpcError } from '../core/error.ts'
-
-export const unavailable = (state: string, cause?: unknown): RpcError =>
-  new RpcError('storeUnavailable', `The store is ${state}`, { cause })
+import { RpcError, storeUnavailable } from '../core/error.ts'
 
 /**
  * Returns what a verb throws. PostgreSQL's own text may name hosts and rows, so it stays inside as the cause. An error
@@ -12,12 +9,12 @@ export const unavailable = (state: string, cause?: unknown): RpcError =>
 export function toUnavailable(thrown: unknown): unknown {
   if (thrown instanceof RpcError) return thrown
   const state = stateOf(thrown)
-  return state === undefined ? thrown : unavailable(state, thrown)
+  return state === undefined ? thrown : storeUnavailable(state, thrown)
 }
 
 /** The same for a connection that could not be opened: whatever the error is, it is not a bug of the verb that waits. */
 export const toUnopened = (thrown: unknown): RpcError =>
-  thrown instanceof RpcError ? thrown : unavailable(stateOf(thrown) ?? 'away', thrown)
+  thrown instanceof RpcError ? thrown : storeUnavailable(stateOf(thrown) ?? 'away', thrown)
 
 /** SQLSTATE classes and codes. https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const states = new Map([

@@ -11,10 +11,11 @@
 
 import type { Clock } from '../core/clock.ts'
 import { monotonicNow, systemClock } from '../core/clock.ts'
+import { storeUnavailable } from '../core/error.ts'
 import type { Parameter, PostgresConnection, PostgresConnectionOptions, Row, Statement } from './postgres-connection.ts'
 import { createConnection } from './postgres-connection.ts'
 import { createDeadline } from './postgres-deadline.ts'
-import { isUseless, toUnavailable, toUnopened, unavailable } from './postgres-errors.ts'
+import { isUseless, toUnavailable, toUnopened } from './postgres-errors.ts'
 
 /** The address of the database, its schema, and the limits of one store or bus. */
 export interface PostgresOptions {
@@ -97,7 +98,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       cancelTimer()
       cancelTimer = clock.after(openedMs, () => lose(connection))
       await opened?.(connection)
-      if (closed) throw unavailable('closed')
+      if (closed) throw storeUnavailable('closed')
       isOpen = true
       away = false
       ready.add(connection)
@@ -132,17 +133,17 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
    * while no further connection can be had: the first may wait for a lock.
    */
   const pick = (): PostgresConnection | Promise<undefined> => {
-    if (closed) throw unavailable('closed')
+    if (closed) throw storeUnavailable('closed')
     const best = leastBusy()
     if (best && (best.pending === 0 || ready.size >= maxConnections || now() < growAt)) return best
-    if (!best && now() < retryAt) throw unavailable('away')
+    if (!best && now() < retryAt) throw storeUnavailable('away')
     const next = begin()
     if (best)
       return next.then(
         () => undefined,
         () => undefined,
       )
-    if (away) throw unavailable('away')
+    if (away) throw storeUnavailable('away')
     return next.then(() => undefined)
   }
   return {

@@ -15,7 +15,7 @@ import type { RedisClientType } from 'redis'
 import { createClient } from 'redis'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
+import { RpcError, storeUnavailable } from '../core/error.ts'
 
 interface RedisCommonOptions {
   /** The prefix of every name in Redis: letters, digits, `.`, `_` and `-`. By default `sluice`. */
@@ -116,20 +116,20 @@ export function createRedisConnection(
         pausing = false
       })
       // Any error here ("ERR max number of clients reached") is not a bug of the waiting call.
-      throw unavailable(statesByCode.get(codeOf(thrown)) ?? 'unavailable', thrown)
+      throw storeUnavailable(statesByCode.get(codeOf(thrown)) ?? 'unavailable', thrown)
     } finally {
       cancelTimer()
       opening = undefined
     }
   }
   const connected = (): Promise<Client> => {
-    if (closed) throw unavailable('closed')
-    if (pausing) throw unavailable('unavailable')
+    if (closed) throw storeUnavailable('closed')
+    if (pausing) throw storeUnavailable('unavailable')
     if (!opening) {
       opening = open()
       opening.catch(() => {})
     }
-    if (failing) throw unavailable('unavailable')
+    if (failing) throw storeUnavailable('unavailable')
     return opening
   }
   const tick = (): void => {
@@ -197,16 +197,13 @@ function clientFor(options: RedisOptions, deadlineMs: number): Client {
   return options.client.duplicate({ ...settings, socket: { ...clientSocket, ...socket } }) as Client
 }
 
-const unavailable = (state: string, cause?: unknown): RpcError =>
-  new RpcError('storeUnavailable', `The store is ${state}`, { cause })
-
 /** Converts an error of Redis. Its text may name hosts and keys, so it stays inside, as the cause. */
 function toUnavailable(thrown: unknown): unknown {
   if (thrown instanceof RpcError) return thrown
   const code = codeOf(thrown)
   // A command or script that Redis does not understand is our bug, and must be reported as one.
   if (code === 'ERR' || code === 'WRONGTYPE') return thrown
-  return unavailable(statesByCode.get(code) ?? 'unavailable', thrown)
+  return storeUnavailable(statesByCode.get(code) ?? 'unavailable', thrown)
 }
 const codeOf = (thrown: unknown): string =>
   thrown instanceof Error ? (/^[A-Z]+(?= )/.exec(thrown.message)?.[0] ?? '') : ''

@@ -1,7 +1,7 @@
 /** Opens SQLite files: their access rights, their migrations, and the meaning of their errors. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { RpcError } from '../core/error.ts'
+import { storeUnavailable } from '../core/error.ts'
 import { makePrivateFile } from './private-files.ts'
 
 /** "Slui" in the file's header, so that the database of another program is not mistaken for an empty store. */
@@ -180,5 +180,5 @@ const faultOf = (thrown: unknown): Fault | undefined => faults.get(codeOf(thrown
 export function toUnavailable(thrown: unknown): unknown {
   const closed = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_INVALID_STATE'
   const state = closed ? 'closed' : faultOf(thrown)?.state
-  return state === undefined ? thrown : new RpcError('storeUnavailable', `The store is ${state}`, { cause: thrown })
+  return state === undefined ? thrown : storeUnavailable(state, thrown)
 }

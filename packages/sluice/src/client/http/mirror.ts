@@ -8,6 +8,7 @@
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { toBase64 } from '../../core/seal.ts'
+import { headerToken } from '../../protocol/schema.ts'
 
 /** Which parameter `Mcp-Name` repeats, by method. */
 const namedBy: { readonly [method: string]: string } = {
@@ -69,7 +70,6 @@ export function headerParamsOf(inputSchema: unknown): readonly MirroredArgument[
 }
 
 const maxSchemaDepth = 64
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 function collect(
   schema: unknown,
@@ -104,7 +104,7 @@ const maps = new Set(['$defs', 'definitions', 'patternProperties', 'dependentSch
 
 function checkedMark(mark: unknown, { type }: Params, reachable: boolean): string {
   if (typeof mark !== 'string' || mark === '') throw new Error('x-mcp-header must be a non-empty string')
-  if (!token.test(mark)) throw new Error(`x-mcp-header ${JSON.stringify(mark)} is not a header name`)
+  if (!headerToken.test(mark)) throw new Error(`x-mcp-header ${JSON.stringify(mark)} is not a header name`)
   if (type !== 'string' && type !== 'integer' && type !== 'boolean')
     throw new Error(`x-mcp-header "${mark}" needs an argument of type string, integer or boolean`)
   if (!reachable) throw new Error(`x-mcp-header "${mark}" must be reachable through "properties" alone`)

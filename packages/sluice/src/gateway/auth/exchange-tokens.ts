@@ -15,6 +15,7 @@ import { tokenExchangeGrant } from '../../client/oauth/grants.ts'
 import type { Call } from '../../core/call.ts'
 import { callerToken } from '../../core/caller-token.ts'
 import { RpcError } from '../../core/error.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
 import type { ClientSource } from './client-source.ts'
@@ -115,12 +116,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
           data: { mayHaveRun: false },
         },
       )
-    let work = running.get(name)
-    if (!work) {
-      work = exchange(name, token, call).finally(() => running.delete(name))
-      running.set(name, work)
-    }
-    await work
+    await getOrCreate(running, name, () => exchange(name, token, call).finally(() => running.delete(name)))
     if (lister && validOf(nameOf(lister))) return
     lister = holder
     await context.changed(holder, true)

@@ -14,6 +14,7 @@ import { pagesOf } from '../../core/store.ts'
 import type { MinuteStats } from './api.ts'
 import { newLatencies, percentile } from './latencies.ts'
 import type { LiveStats, Traffic } from './live-stats.ts'
+import { emptyTraffic } from './live-stats.ts'
 
 export interface HistoryFilter {
   readonly server?: string
@@ -172,8 +173,6 @@ function fromCell([calls, errors, shed, waiting, buckets]: StoredCell): Traffic 
   for (const [at, count] of buckets) if (at < latencies.length) latencies[at] = count
   return { calls, errors, shed, waiting, latencies }
 }
-
-const emptyTraffic = (): Traffic => ({ calls: 0, errors: 0, shed: 0, waiting: 0, latencies: newLatencies() })
 
 function add(sum: Traffic, more: Traffic): void {
   for (const field of ['calls', 'errors', 'shed', 'waiting'] as const) sum[field] += more[field]

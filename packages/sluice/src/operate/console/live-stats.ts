@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../core/clock.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { LogLine } from '../../core/log.ts'
 import type { EndedCall } from '../../core/observer.ts'
 import { callerOf, tenantOf } from '../../observe/call-identity.ts'
@@ -280,7 +281,7 @@ function usageOf(cells: readonly Cell[]): TenantUsage {
   return { servers: new Set(cells.map(({ server }) => server)), calls, errors, limited: shed, p95 }
 }
 
-const emptyTraffic = (): Traffic => ({ calls: 0, errors: 0, shed: 0, waiting: 0, latencies: newLatencies() })
+export const emptyTraffic = (): Traffic => ({ calls: 0, errors: 0, shed: 0, waiting: 0, latencies: newLatencies() })
 const emptySlot: SecondSlot = { at: -1, cells: new Map(), count: 0 }
 
 function sumOf(cells: Iterable<Cell>): Traffic {
@@ -293,12 +294,4 @@ function sumOf(cells: Iterable<Cell>): Traffic {
     for (const [at, n] of cell.latencies.entries()) sum.latencies[at] = (sum.latencies[at] ?? 0) + n
   }
   return sum
-}
-
-function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key)
-  if (found !== undefined) return found
-  const made = make()
-  map.set(key, made)
-  return made
 }

@@ -15,6 +15,7 @@ import type { Gauge } from '../../core/plugin.ts'
 import type { SlotClaim } from '../../core/slots.ts'
 import { createSlots, defaultQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
+import { closedByClient } from './body-errors.ts'
 import { createConnectionLimiter, createPeerLimiter } from './peer-limiter.ts'
 import type { AdmittedRequests, Pressure, Thresholds } from './pressure.ts'
 
@@ -225,6 +226,5 @@ export function createAdmissionControl(
 }
 
 const noop = (): undefined => undefined
-const closedByClient = (): RpcError => new RpcError('cancelled', 'The client closed the connection')
 /** The admission of a request that holds no slot. */
 const withoutSlot: Admission = { recheck: noop, release: noop }

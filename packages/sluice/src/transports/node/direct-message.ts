@@ -3,8 +3,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { RpcError } from '../../core/error.ts'
+import type { RpcError } from '../../core/error.ts'
 import type { Stop } from '../../core/stop.ts'
+import { bodyNotUtf8, bodyTooLarge, closedByClient } from '../http/body-errors.ts'
 import type { EventWriter } from '../http/events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../http/message.ts'
 import type { DirectHead } from './direct-head.ts'
@@ -48,15 +49,12 @@ export class DirectRequest implements HttpRequest {
   body(maxBytes: number, tooLate?: () => RpcError): Promise<string> {
     const bytes = this.#bytes
     return new Promise((resolve, reject) => {
-      if (bytes.length > maxBytes)
-        return reject(
-          new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }),
-        )
-      if (this.#socket.destroyed) return reject(new RpcError('cancelled', 'The client closed the connection'))
+      if (bytes.length > maxBytes) return reject(bodyTooLarge(maxBytes))
+      if (this.#socket.destroyed) return reject(closedByClient())
       loopQueue.add(
         () => {
           if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
-          else reject(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+          else reject(bodyNotUtf8())
         },
         tooLate && (() => reject(tooLate())),
       )
@@ -110,7 +108,7 @@ export class DirectReply implements HttpReply {
     if (this.#complete) return
     this.#complete = true
     this.#onStreamClosed?.()
-    this.#stop?.stop(new RpcError('cancelled', 'The client closed the connection'))
+    this.#stop?.stop(closedByClient())
   }
   /** Returns the head up to the length. Throws before anything is sent, so that the refusal can be. */
   #head(status: number, headers: HttpHeaders): string {

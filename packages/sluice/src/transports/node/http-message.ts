@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { RpcError } from '../../core/error.ts'
 import type { Page } from '../../core/plugin.ts'
 import type { Stop } from '../../core/stop.ts'
+import { bodyNotUtf8, bodyTooLarge, closedByClient } from '../http/body-errors.ts'
 import type { EventWriter } from '../http/events.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../http/message.ts'
 import { onSocketClose } from './socket-close.ts'
@@ -79,7 +80,7 @@ export class NodeRequest implements HttpRequest {
         // The reply discards the rest of the body.
         message.removeAllListeners('data')
         message.pause()
-        reject(new RpcError('payloadTooLarge', `The body is larger than ${maxBytes} bytes`, { data: { maxBytes } }))
+        reject(bodyTooLarge(maxBytes))
       }
       if (Number(message.headers['content-length']) > maxBytes) return tooLarge()
       // The body cannot be read again, and another parser's result may hide errors that must be refused.
@@ -101,7 +102,7 @@ export class NodeRequest implements HttpRequest {
         loopQueue.add(
           () => {
             if (isUtf8(bytes)) accept(bytes.toString('utf8'))
-            else refuse(new RpcError('parseError', 'Parse error: the body is not UTF-8'))
+            else refuse(bodyNotUtf8())
           },
           tooLate && (() => refuse(tooLate())),
         )
@@ -118,8 +119,6 @@ export class NodeRequest implements HttpRequest {
 }
 
 const noop = (): void => {}
-const closedByClient = (cause?: unknown): RpcError =>
-  new RpcError('cancelled', 'The client closed the connection', { cause })
 
 const bodyAlreadyRead = 'The body was already read: mount the MCP handler before body parsers such as express.json()'
 
@@ -198,8 +197,7 @@ export class NodeReply implements HttpReply {
   }
   #closed(): void {
     this.#onStreamClosed?.()
-    if (!this.#response.writableFinished)
-      this.#stop?.stop(new RpcError('cancelled', 'The client closed the connection'))
+    if (!this.#response.writableFinished) this.#stop?.stop(closedByClient())
   }
 }
 

@@ -144,7 +144,7 @@ export function createUnsentTracker({ clock, maxBytes = 64 * 1024 * 1024 }: Unse
  * Returns the bytes of the current write that the kernel has not taken. They change as long as the client reads. Only
  * the handle knows them, and Node's socket timeout reads it there too. Without a handle only whole writes are visible.
  */
-export function unsentBytesOf(socket: Socket): number {
+function unsentBytesOf(socket: Socket): number {
   const handle: unknown = Reflect.get(socket, '_handle')
   const queued: unknown =
     typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'writeQueueSize') : undefined
