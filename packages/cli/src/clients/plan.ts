@@ -109,7 +109,7 @@ function nameServer(
 }
 
 /** Returns a name that addresses and configurations allow. `all` is the endpoint for all servers. */
-export function toServerName(text: string): string {
+function toServerName(text: string): string {
   const name = text
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')

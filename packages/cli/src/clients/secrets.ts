@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { readPrivateFile } from 'sluice/node'
+import { isReferring } from '../config/literal-secrets.ts'
 import type { ImportedServer } from './entries.ts'
 
 /** A secret, and the file that it moves to. */
@@ -18,11 +19,9 @@ const credentialName =
 const credentialValue =
   /^(sk[-_]|pk[-_]live|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|ya29\.|eyJ[\w-]+\.|-----BEGIN|npm_|hf_|lin_api_|ntn_)|:\/\/[^/\s:@]*:[^/\s@]+@/
 
-const hasReference = (text: string): boolean => /\$\{(env|file):[^}]+\}/.test(text)
-
 /** Whether a text under this name is a secret that must not stay in a configuration. */
 export const isSecret = (name: string, text: string): boolean =>
-  text !== '' && !hasReference(text) && (credentialName.test(name) || credentialValue.test(text))
+  text !== '' && !isReferring(text) && (credentialName.test(name) || credentialValue.test(text))
 
 /** Whether the secret is not in its file yet. */
 export const isUnmoved = ({ file, value }: MovedSecret): boolean => readPrivateFile(file) !== value

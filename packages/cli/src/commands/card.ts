@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { CardOptions, CardPackage, Repository } from 'sluice/card'
 import { catalogEntry, serverCard, serverJson } from 'sluice/card'
 import { nodeClock } from 'sluice/node'
+import { silentLogger } from '../host/logger.ts'
 import { isModule, openServer } from '../host/servers.ts'
 import { CommandError, exitCodes, styled, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
@@ -18,8 +19,6 @@ export interface CardCommandOptions {
   readonly json?: boolean
 }
 
-const silent = { info() {}, warn() {}, error() {} }
-
 export async function card(
   { terminal, env }: CommandContext,
   target: string,
@@ -28,7 +27,7 @@ export async function card(
   const module = isModule(target) ? target : undefined
   // A card says nothing of the data, so the server opens without it.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-card-'))
-  const opened = await openServer({ name: target, module, folder, env, logger: silent, clock: nodeClock }).catch(
+  const opened = await openServer({ name: target, module, folder, env, logger: silentLogger, clock: nodeClock }).catch(
     (thrown: unknown) => {
       rmSync(folder, { recursive: true })
       throw thrown

@@ -16,6 +16,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { approvalRules, tenantsOf } from '../host/host.ts'
 import { owner } from '../host/identities.ts'
+import { silentLogger } from '../host/logger.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
 import { openStore } from '../host/store.ts'
 import { openUpstreams } from '../host/upstreams.ts'
@@ -32,8 +33,6 @@ export interface RulesTestOptions {
   readonly profile?: string
   readonly json?: boolean
 }
-
-const silent = { info() {}, warn() {}, error() {} }
 
 export async function rulesTest(
   context: CommandContext,
@@ -60,7 +59,7 @@ export async function rulesTest(
     const { gateway } = upstreams
     const running = createServer(first.opened.definition, {
       store: opened.store,
-      use: [log(silent), park(), rateLimit()],
+      use: [log(silentLogger), park(), rateLimit()],
     })
     try {
       await running.ready()

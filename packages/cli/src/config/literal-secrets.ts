@@ -17,13 +17,13 @@ export const isCredentialName = (name: string): boolean => credentialName.test(n
 export const isReferring = (text: string): boolean => /\$\{(env|file|keychain):[^}]+\}/.test(text)
 
 /** Returns whether a named text holds a secret itself. A path to a file is not one. */
-export const isLiteralSecret = (name: string, text: string): boolean =>
+const isLiteralSecret = (name: string, text: string): boolean =>
   !isReferring(text) &&
   text !== '' &&
   (tokenShape.test(text) || (isCredentialName(name) && !/(file|path)$/i.test(name) && !/^[./~]/.test(text)))
 
 /** Returns which arguments hold a secret: `--token=abc`, `--token abc`, or the shape of a token. */
-export const secretArguments = (args: readonly string[]): readonly number[] =>
+const secretArguments = (args: readonly string[]): readonly number[] =>
   args.flatMap((text, index) => {
     const [, option = '', value] = /^--?([\w-]+)(?:=(.*))?$/s.exec(text) ?? []
     if (value !== undefined) return isLiteralSecret(option, value) ? [index] : []

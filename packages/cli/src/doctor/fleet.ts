@@ -3,13 +3,12 @@
 import type { Environment } from 'sluice/node'
 import { isUpstream } from '../config/is-upstream.ts'
 import type { Config } from '../config/schema.ts'
+import { silentLogger } from '../host/logger.ts'
 import { clock } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
 import { dataFolder, secretOf } from '../host/store.ts'
 import type { Finding } from './finding.ts'
 import { bad, good } from './finding.ts'
-
-const silent = { info() {}, warn() {}, error() {} }
 
 export async function checkFleet(config: Config, env: Environment): Promise<readonly Finding[]> {
   if (typeof config.store !== 'object') return []
@@ -44,7 +43,7 @@ async function checkLocalData(config: Config, env: Environment): Promise<readonl
         folder,
         argument,
         env: { ...env, ...extra },
-        logger: silent,
+        logger: silentLogger,
         clock,
       })
       await opened.close()

@@ -57,7 +57,7 @@ function checkFolder(path: string): Finding {
 const nearestExisting = (path: string): string =>
   existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
 
-export async function checkPort(
+async function checkPort(
   what: string,
   host: string,
   port: number,

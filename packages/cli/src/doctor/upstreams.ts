@@ -8,12 +8,12 @@ import { log, park } from 'sluice/plugins'
 import { isUpstream } from '../config/is-upstream.ts'
 import { findLiteralSecrets } from '../config/literal-secrets.ts'
 import type { Config, ServerSettings } from '../config/schema.ts'
+import { silentLogger } from '../host/logger.ts'
 import { openUpstreams, problemOf } from '../host/upstreams.ts'
 import { plural } from '../output.ts'
 import type { Finding } from './finding.ts'
 import { bad, good, note } from './finding.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
 const startMs = 30_000
 
 export async function checkUpstreams(config: Config, env: Environment): Promise<readonly Finding[]> {
@@ -61,7 +61,7 @@ async function startUpstream(
     const opened = await openUpstreams({ [name]: { ...settings, trust: 'always' } }, config, { env, startMs })
     const [named] = opened?.named ?? []
     if (!opened || !named) return []
-    const server = createServer(named.opened.definition, { store: memoryStore(), use: [log(silent), park()] })
+    const server = createServer(named.opened.definition, { store: memoryStore(), use: [log(silentLogger), park()] })
     try {
       await server.ready()
       const [state] = opened.gateway.states()

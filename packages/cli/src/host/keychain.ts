@@ -25,7 +25,7 @@ const readVault =
   '(New-Object Windows.Security.Credentials.PasswordVault).Retrieve($env:SLUICE_ENTRY,$env:SLUICE_ACCOUNT).Password'
 
 /** Returns the command for an entry: `service`, or `service/account`. */
-export function keychainCommand(entry: string, platform: NodeJS.Platform): KeychainCommand {
+function keychainCommand(entry: string, platform: NodeJS.Platform): KeychainCommand {
   const at = entry.indexOf('/')
   const service = at < 0 ? entry : entry.slice(0, at)
   const account = at < 0 ? '' : entry.slice(at + 1)

@@ -9,6 +9,9 @@ import { terminalLogger } from './terminal-log.ts'
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
+/** Drops every line. */
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} }
+
 export function loggerOf({ log }: Config): Logger {
   const all = log.file === undefined ? toStderr() : toFile(log.file)
   const isEnabled = (level: (typeof levels)[number]): boolean => levels.indexOf(level) >= levels.indexOf(log.level)

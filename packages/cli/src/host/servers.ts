@@ -83,11 +83,7 @@ export async function importModule(path: string, version = ''): Promise<object> 
 }
 
 /** Opens the server of a module: its `open` function, its default export, or the first exported definition. */
-export async function fromModule(
-  exported: object,
-  path: string,
-  context: Parameters<OpenServer>[0],
-): Promise<OpenedServer> {
+async function fromModule(exported: object, path: string, context: Parameters<OpenServer>[0]): Promise<OpenedServer> {
   const values = Object.entries(exported)
   const open = values.find(([name, value]) => name === 'open' && typeof value === 'function')?.[1] as
     | OpenServer

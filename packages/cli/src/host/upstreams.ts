@@ -16,7 +16,7 @@ import type { AddressSettings } from './upstream-auth.ts'
 import { toUpstreamAuth } from './upstream-auth.ts'
 
 /** The name of the endpoint for all upstreams, which is at `/mcp`. */
-export const allName = 'all'
+const allName = 'all'
 
 /** The gateway of a configuration, and its endpoints as servers. */
 export interface OpenedUpstreams {

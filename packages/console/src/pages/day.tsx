@@ -9,7 +9,7 @@ import { Plot } from '../plot.tsx'
 import type { Column } from '../table.tsx'
 import { Dim, Table } from '../table.tsx'
 import { Empty, milliseconds, minuteTime, number, PageHeader, Problem, Select, withAnyOption } from '../ui.tsx'
-import { Tile } from './rates.tsx'
+import { latencyLines, Tile } from './rates.tsx'
 
 /** Chooses between the live page and the day. */
 export const SpanTabs = ({ current }: { readonly current: 'now' | 'day' }): JSX.Element => (
@@ -83,11 +83,6 @@ const countLines = [
   { label: 'requests', colour: '--accent', bars: true },
   { label: 'waiting', colour: '--good', bars: true },
   { label: 'errors', colour: '--bad', bars: true },
-]
-const latencyLines = [
-  { label: 'p99', colour: '--bad' },
-  { label: 'p95', colour: '--warn' },
-  { label: 'p50', colour: '--accent' },
 ]
 
 type Counted = 'calls' | 'errors' | 'shed' | 'waiting'

@@ -90,7 +90,7 @@ const rateLines = [
   { label: 'errors', colour: '--bad', bars: true },
   { label: 'refused', colour: '--warn', bars: true },
 ]
-const latencyLines = [
+export const latencyLines = [
   { label: 'p99', colour: '--bad' },
   { label: 'p95', colour: '--warn' },
   { label: 'p50', colour: '--accent' },
