@@ -9,7 +9,7 @@ export const templates = ['node', 'workerd'] as const
 export type Template = (typeof templates)[number]
 
 /** Node runs TypeScript without a flag from this version on, and the projects have no build step for Node. */
-export const minNode = '22.18'
+const minNode = '22.18'
 
 export interface CreateOptions {
   readonly folder: string

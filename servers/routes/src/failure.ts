@@ -3,7 +3,7 @@
  * The texts are in `messages.ts`.
  */
 
-export const userCodes = [
+const userCodes = [
   'INVALID_LOCATIONS_COUNT',
   'INVALID_LOCATION_FORMAT',
   'INVALID_COORD_RANGE',
@@ -21,7 +21,7 @@ export const userCodes = [
   'TOO_MANY_DESTINATIONS',
   'TRAFFIC_NOT_AVAILABLE',
 ] as const
-export const systemCodes = ['PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED', 'PROVIDER_BUSY', 'STORAGE_UNAVAILABLE'] as const
+const systemCodes = ['PROVIDER_UNAVAILABLE', 'PROVIDER_REFUSED', 'PROVIDER_BUSY', 'STORAGE_UNAVAILABLE'] as const
 
 export type UserCode = (typeof userCodes)[number]
 export type SystemCode = (typeof systemCodes)[number]

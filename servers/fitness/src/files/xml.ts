@@ -40,8 +40,7 @@ export function numberOf(value: unknown): number | undefined {
   const number = Number(text)
   return text === '' || !Number.isFinite(number) ? undefined : number
 }
-export const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Finds the first node of that name at any depth, because extensions differ in their nesting. */
 export function findDeep(node: unknown, name: string, depth = 6): unknown {

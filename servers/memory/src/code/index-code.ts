@@ -27,7 +27,7 @@ export interface IndexedCode {
 }
 
 /** The tag of every memory of code. */
-export const codeTag = 'code'
+const codeTag = 'code'
 const writer = 'index_codebase'
 const batchSize = 50
 const pageSize = 500

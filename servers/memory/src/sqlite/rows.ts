@@ -7,7 +7,7 @@ export type SqliteRow = Record<string, unknown>
 
 /** Sixteen bytes instead of thirty-six characters, in the table and in its index. */
 export const toBlob = (uuid: string): Uint8Array => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-export const fromBlob = (blob: unknown): string =>
+const fromBlob = (blob: unknown): string =>
   Buffer.from(blob instanceof Uint8Array ? blob : [])
     .toString('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

@@ -11,7 +11,7 @@ import { islands, roads } from './roads.ts'
  * The ratio of road length to straight line. These are estimates, not measurements: with them the known distances in
  * `offline.test.ts` come out within a fifth.
  */
-export const windingFactor: { readonly [kind in RoadKind | 'local']: number } = {
+const windingFactor: { readonly [kind in RoadKind | 'local']: number } = {
   expressway: 1.12,
   national: 1.2,
   mountain: 1.42,
