@@ -184,7 +184,7 @@ test('a caller that is bound to a profile sees no resources and no prompts', asy
   expect(await namesOf(reader.tools())).toEqual(['read'])
   expect(() =>
     gateway({ name: 'team', version: '1.0.0', upstreams: [at(raw, [])], profiles: { x: { tools: { rew: '*' } } } }),
-  ).toThrow('profiles.x.tools.rew: there is no such upstream; did you mean "raw"?')
+  ).toThrow('profiles.x.tools.rew: unknown upstream; did you mean "raw"?')
 })
 
 test('the limit of the server holds for relayed results of every kind', async () => {

@@ -254,7 +254,7 @@ test.each([
   [{ rules: [{ tools: 'echo' }] }, 'servers.files.rules[0]: the rule decides nothing'],
   [
     { rules: [], profiles: { reader: { tools: { file: '*' } } } },
-    'profiles.reader.tools.file: there is no server with a command or URL of this name; did you mean "files"?',
+    'profiles.reader.tools.file: no server with a command or URL has this name; did you mean "files"?',
   ],
   [
     { rules: [], profiles: { reader: { tools: { files: 'ecko' } } } },

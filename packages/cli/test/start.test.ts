@@ -69,7 +69,7 @@ test('fitness lists its tools to every caller, and shows each athlete only their
   await alice.callTool({ name: 'set_goal', arguments: goal })
   expect(textOf(await alice.callTool({ name: 'track_progress', arguments: {} }))).toContain('Alice’s goal')
   const bob = await connectTo(url('fitness'), keys['bob'])
-  expect(textOf(await bob.callTool({ name: 'track_progress', arguments: {} }))).toContain('no goals yet')
+  expect(textOf(await bob.callTool({ name: 'track_progress', arguments: {} }))).toContain('No goal is set yet')
 })
 
 test('Lisp runs a call that was approved from the terminal, in a real image', slowTest, async () => {

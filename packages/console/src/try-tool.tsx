@@ -244,7 +244,7 @@ function ChooseCaller(props: {
             </option>
           ))}
         </select>
-        {pages && keys.length === 0 && <p class="dim sub">There are no valid API keys.</p>}
+        {pages && keys.length === 0 && <p class="dim sub">No API key is valid now.</p>}
       </div>
       {caller && tenants.length > 1 && (
         <div class="field">

@@ -75,7 +75,7 @@ export const defineFitness = (app: App): ServerDefinition =>
         name: 'weekly-review',
         description: 'Look back at a week and plan the next.',
         run: () =>
-          'Review my last week of training. Call get_activities (format toon) for the last seven days, analyze_training_load and track_progress. Say what went well, what my form (TSB) means, whether I am on track for my goals, and propose the next seven days, day by day. If the data is synthetic, say so first.',
+          'Review my last week of training. Call get_activities (format toon) for the last seven days, analyze_training_load and track_progress. Say what went well, what my form (TSB) means, and whether I am on track for my goals. Then propose the next seven days, day by day. If the data is synthetic, say so first.',
       }),
     ],
   })

@@ -36,7 +36,7 @@ describe('access', () => {
     const bob = await as('bob')
     for (const who of [alice, bob]) await who('connect_provider', { provider: 'synthetic' })
     await alice('set_goal', { title: 'mine', goal_type: 'distance', target_value: 100, target_date: '2026-12-31' })
-    expect(textOf(await bob('track_progress'))).toContain('no goals yet')
+    expect(textOf(await bob('track_progress'))).toContain('No goal is set yet')
     const ids = async (who: typeof alice): Promise<readonly string[]> =>
       (dataOf(await who('get_activities'))['activities'] as unknown as { id: string }[]).map(({ id }) => id)
     const [hers, his] = [await ids(alice), await ids(bob)]

@@ -55,7 +55,7 @@ export const defineLisp = (sessions: App): ServerDefinition =>
       workflow(
         'debugging-workflow',
         'Find out why something fails.',
-        'Evaluate the failing form with repl_eval. When it stops in the debugger, read the condition, list the stack with debugger_frames, look at the variables of the frames that are ours, explain the cause, and only then propose a restart or a changed definition.',
+        'Evaluate the failing form with repl_eval. When it stops in the debugger, read the condition and list the stack with debugger_frames. Look at the variables of the frames that are ours, and explain the cause. Only then propose a restart or a changed definition.',
       ),
       workflow(
         'hot-reload-workflow',

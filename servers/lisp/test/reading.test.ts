@@ -173,7 +173,7 @@ describe('breakpoints', slowTest, () => {
     expect(seen.join('\n')).toContain('STEP-FORM-CONDITION')
     expect(textOf(await call('breakpoint_remove', { function: 'add-twice' }))).toContain('is removed')
     expect(textOf(await call('repl_eval', { code: '(add-twice 4)' }))).toBe('=> 10')
-    expect(textOf((await client.call('breakpoint_list')) as never)).toBe('There are no breakpoints.')
+    expect(textOf((await client.call('breakpoint_list')) as never)).toBe('No breakpoint is set.')
     expect(textOf(await call('breakpoint_remove', { function: 'add-twice' }))).toContain('It has no breakpoint')
   })
 

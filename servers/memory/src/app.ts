@@ -45,7 +45,7 @@ export async function chooseWorkspace(work: Pick<ToolContext, 'call'>, id: strin
   const key = choiceKey(work)
   if (!key)
     throw fail(
-      'This connection keeps no state between two calls, so there is no current workspace to set: pass workspace_id with each call.',
+      'This connection keeps no state between two calls, so it cannot have a current workspace: pass workspace_id with each call.',
     )
   await work.call.tenant.store.set(key, id, choiceTtlMs)
 }

@@ -92,7 +92,7 @@ function splitTool(tool: string, { servers = {} }: Config): readonly [server: st
   const names = Object.entries(servers).flatMap(([name, settings]) => (isUpstream(settings) ? [name] : []))
   if (names.includes(server)) return [server, tool.slice(at + 1)]
   throw new CommandError(
-    `There is no server "${server}" with a command or URL${didYouMean(server, names)}`,
+    `No server "${server}" has a command or URL${didYouMean(server, names)}`,
     exitCodes.usage,
   )
 }
@@ -105,7 +105,7 @@ function serversOf(
 ): NonNullable<Config['servers']> {
   if (profile !== undefined && !Object.hasOwn(profiles, profile))
     throw new CommandError(
-      `There is no profile "${profile}"${didYouMean(profile, Object.keys(profiles))}`,
+      `Unknown profile "${profile}"${didYouMean(profile, Object.keys(profiles))}`,
       exitCodes.usage,
     )
   if (only === undefined) return servers

@@ -166,7 +166,7 @@ function profilesOf(
       throw refuse(`profiles.${name}: the name is taken by a server; rename the profile`)
     for (const upstream of Object.keys(tools)) {
       if (upstreams.includes(upstream)) continue
-      const problem = `there is no server with a command or URL of this name${didYouMean(upstream, upstreams)}`
+      const problem = `no server with a command or URL has this name${didYouMean(upstream, upstreams)}`
       throw refuse(`profiles.${name}.tools.${upstream}: ${problem}`)
     }
     const left = Object.fromEntries(Object.entries(tools).filter(([upstream]) => served.has(upstream)))

@@ -75,7 +75,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
         throw new TypeError('approvals: servers share a store with their approvals, so pass the same "store" to both')
       if (services.audit.record !== audit.record)
         throw new TypeError(
-          'approvals: decisions must be in the audit of the server, so make one with createAudit({ store }), pass it to createApprovals as "audit", and add it to "use"',
+          'approvals: decisions must be in the audit of the server. Make one with createAudit({ store }), pass it to createApprovals as "audit", and add it to "use"',
         )
       let version = ''
       let asksLegacy = false

@@ -26,7 +26,7 @@ const encoder = /* @__PURE__ */ new TextEncoder()
 /** Scratch shared by all calls: nothing here waits or calls out, so no two can be inside at once. */
 const schedule = /* @__PURE__ */ new Int32Array(64)
 const current = /* @__PURE__ */ new Int32Array(8)
-/** Most texts fit, and so need no buffers of their own, which would cost more than the hash of a short text. */
+/** Most texts fit. A buffer per text would cost more than the hash of a short one. */
 const scratch = /* @__PURE__ */ new Uint8Array(1024)
 
 /** Lower-case hex of the SHA-256 of bytes, or of a text in UTF-8. A lone surrogate counts as U+FFFD, as everywhere else. */

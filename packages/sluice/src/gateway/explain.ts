@@ -137,7 +137,7 @@ export const toolsOf = (
     ),
   )
 
-/** Explains a call. Throws a `TypeError` if there is no such upstream or profile. */
+/** Explains a call. Throws a `TypeError` if the upstream or the profile is unknown. */
 export function explainCall(
   { specs, profiles, running }: ExplainedGateway,
   question: CallQuestion,
@@ -146,9 +146,9 @@ export function explainCall(
   const { upstream: name, tool, profile, args = {}, caller } = question
   const one = running?.get(name)
   if (!one)
-    throw new TypeError(`There is no running upstream "${name}"${didYouMean(name, [...(running?.keys() ?? [])])}`)
+    throw new TypeError(`Unknown upstream "${name}"${didYouMean(name, [...(running?.keys() ?? [])])}`)
   const spec = specs.get(profile ?? name)
-  if (!spec) throw new TypeError(`There is no profile "${profile}"${didYouMean(profile ?? '', Object.keys(profiles))}`)
+  if (!spec) throw new TypeError(`Unknown profile "${profile}"${didYouMean(profile ?? '', Object.keys(profiles))}`)
   const audience: Audience = { subject: caller.subject, key: caller.key, tenant: caller.tenant ?? '' }
   const matching = matchingRules(one.upstream.rules ?? [], tool, audience)
   const found = { rules: appliedRules(matching), profiles: profilesOf(profiles, audience) }

@@ -140,7 +140,7 @@ export function gateway(options: GatewayOptions): Gateway {
     explain: (question, host) => explainCall({ specs, profiles, running: runtime?.upstreams }, question, host),
     async restart(name) {
       const one = runtime?.upstreams.get(name)
-      if (!one) throw new TypeError(`There is no running upstream "${name}"`)
+      if (!one) throw new TypeError(`Unknown upstream "${name}"`)
       await one.connections.restart()
       await one.discovery.refresh()
     },
@@ -200,7 +200,7 @@ function contextsOf(runtime: Runtime, services: Services, endpoint: string): Own
   return {
     of(upstream) {
       const found = relays.get(upstream)
-      if (!found) throw new TypeError(`There is no upstream "${upstream}"`)
+      if (!found) throw new TypeError(`Unknown upstream "${upstream}"`)
       const { one, relay, watches } = found
       const completes =
         one.definitions?.capabilities['completions'] !== undefined || one.definitions?.revision === oldest

@@ -31,7 +31,7 @@ export function createReview(
   function upstreamOf(name: string): { readonly runtime: Runtime; readonly one: RunningUpstream } {
     const runtime = running()
     const one = runtime?.upstreams.get(name)
-    if (!runtime || !one) throw invalidParams(`there is no running upstream "${name}"`)
+    if (!runtime || !one) throw invalidParams(`unknown upstream "${name}"`)
     return { runtime, one }
   }
 

@@ -70,7 +70,7 @@ export interface Reviewer {
 export interface DefinitionReview {
   /** Returns the definitions that are not served, of one upstream or of all. Rejected ones are among them. */
   quarantined(upstream?: string): Promise<readonly QuarantinedDefinition[]>
-  /** Compares what an upstream lists now with what was accepted. Throws `invalidParams` if there is no such upstream. */
+  /** Compares what an upstream lists now with what was accepted. Throws `invalidParams` if the upstream is unknown. */
   diff(upstream: string): Promise<UpstreamDiff>
   /**
    * Serves these definitions from now on, in all processes. All or none. Throws an `RpcError`: `conflict` if one of the

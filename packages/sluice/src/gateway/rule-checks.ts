@@ -99,7 +99,7 @@ export function assertProfiles(profiles: Profiles, upstreams: readonly string[])
       throw new TypeError(`${where}.tools: the profile has no tools; name an upstream`)
     for (const [upstream, names] of Object.entries(tools)) {
       if (!upstreams.includes(upstream))
-        throw new TypeError(`${where}.tools.${upstream}: there is no such upstream${didYouMean(upstream, upstreams)}`)
+        throw new TypeError(`${where}.tools.${upstream}: unknown upstream${didYouMean(upstream, upstreams)}`)
       if (namesOf(names).length === 0)
         throw new TypeError(`${where}.tools.${upstream}: the list is empty; name a tool, or "*"`)
     }

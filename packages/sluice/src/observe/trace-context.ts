@@ -40,7 +40,7 @@ export function contextInHeaders({ via }: Call): TraceContext | undefined {
 }
 
 /**
- * Sets the trace and span of a call in its facts: of its own span if spans are made, else the client's, else new ones.
+ * Sets the trace and span of a call in its facts: those of its span if spans are made, else the client's, else new ones.
  * Returns whether they are new. New ids are hexadecimal digits, whatever the layers put into the facts.
  */
 export function setTraceFacts(call: Call): boolean {

@@ -199,7 +199,7 @@ function effortSummary(share: number | undefined, quicker: number | null): strin
         : share < 0.85
           ? 'A steady effort'
           : 'A hard effort'
-  if (quicker === null) return `${effort}; there is no earlier activity of this sport to compare with.`
+  if (quicker === null) return `${effort}; no earlier activity of this sport to compare with.`
   if (Math.abs(quicker) < 2) return `${effort}, at the usual pace.`
   return `${effort}, ${Math.abs(quicker)} % ${quicker > 0 ? 'quicker' : 'slower'} than the last twenty of this sport.`
 }

@@ -56,7 +56,7 @@ export function goalTools(app: App): readonly Tool[] {
         const log = await trainingLogFor(app, work)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
         if (goals.length === 0 && id !== undefined) throw fail(`Goal not found: ${id}.`)
-        if (goals.length === 0) return { goals: [], next: 'There are no goals yet. Set one with set_goal.' }
+        if (goals.length === 0) return { goals: [], next: 'No goal is set yet. Set one with set_goal.' }
         const now = app.clock.now()
         const rows = []
         for (const goal of goals) {

@@ -114,7 +114,7 @@ export function breakpointTools(sessions: App): readonly Tool[] {
         const found = await sessionOf(sessions, call.tenant.id).evaluate(listForm, signal)
         if (isSym(found, ':sluice-unsupported')) throw fail(failures[':sluice-unsupported'] ?? '')
         const breakpoints = listOf(found).map(textOf)
-        const text = breakpoints.join('\n') || 'There are no breakpoints.'
+        const text = breakpoints.join('\n') || 'No breakpoint is set.'
         return { content: [{ type: 'text', text }], structuredContent: { breakpoints } }
       },
     }),

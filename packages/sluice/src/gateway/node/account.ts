@@ -18,6 +18,6 @@ export async function findAccount(user: string): Promise<Account> {
     throw new Error('"user" needs a gateway that runs as root: start it as root, or remove "user"')
   const { stdout } = await run('getent', ['passwd', '--', user]).catch(() => ({ stdout: '' }))
   const [, , uid = '', gid = '', , home = '/'] = stdout.trim().split(':')
-  if (uid === '' || gid === '') throw new Error(`There is no account "${user}" on this machine: check "user"`)
+  if (uid === '' || gid === '') throw new Error(`This machine has no account "${user}": check "user"`)
   return { uid: Number(uid), gid: Number(gid), home }
 }

@@ -120,7 +120,7 @@ export function createConsole(options: ConsoleOptions): Console {
           )
         if (services.audit.record !== (audit ?? noAudit).record)
           throw new TypeError(
-            'console: what operators do must be in the audit of the server, so make one with createAudit({ store }), pass it to createConsole as "audit", and add it to "use"',
+            'console: actions of operators must be in the audit of the server. Make one with createAudit({ store }), pass it to createConsole as "audit", and add it to "use"',
           )
         servers.push({
           ...{ name, gauges, quotas, definition: () => served },

@@ -1,4 +1,4 @@
-/** The refusals of a request whose body cannot be read, the same on every path of Node. */
+/** The refusals of a request whose body cannot be read. `fetch.ts` has its own, because a worker is counted by the byte. */
 
 import { RpcError } from '../../core/error.ts'
 

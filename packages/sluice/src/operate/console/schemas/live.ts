@@ -3,7 +3,7 @@
 export const liveSchemas = {
   Second: {
     type: 'object',
-    description: 'The traffic of one second. Percentiles are absent if there were no calls.',
+    description: 'The traffic of one second. Percentiles are absent without calls.',
     required: ['at', 'calls', 'errors', 'shed'],
     properties: {
       at: { type: 'number' },

@@ -58,7 +58,7 @@ export const requestSchemas = {
   },
   Minute: {
     type: 'object',
-    description: 'The traffic of one minute in all processes. Percentiles are absent if there were no calls.',
+    description: 'The traffic of one minute in all processes. Percentiles are absent without calls.',
     required: ['at', 'calls', 'errors', 'shed', 'waiting'],
     properties: {
       at: { type: 'number' },
