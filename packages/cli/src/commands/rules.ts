@@ -91,10 +91,7 @@ function splitTool(tool: string, { servers = {} }: Config): readonly [server: st
   const server = tool.slice(0, at)
   const names = Object.entries(servers).flatMap(([name, settings]) => (isUpstream(settings) ? [name] : []))
   if (names.includes(server)) return [server, tool.slice(at + 1)]
-  throw new CommandError(
-    `No server "${server}" has a command or URL${didYouMean(server, names)}`,
-    exitCodes.usage,
-  )
+  throw new CommandError(`No server "${server}" has a command or URL${didYouMean(server, names)}`, exitCodes.usage)
 }
 
 /** Returns the servers that the answer depends on. The names of a profile depend on all of its upstreams. */
@@ -104,10 +101,7 @@ function serversOf(
   profile: string | undefined,
 ): NonNullable<Config['servers']> {
   if (profile !== undefined && !Object.hasOwn(profiles, profile))
-    throw new CommandError(
-      `Unknown profile "${profile}"${didYouMean(profile, Object.keys(profiles))}`,
-      exitCodes.usage,
-    )
+    throw new CommandError(`Unknown profile "${profile}"${didYouMean(profile, Object.keys(profiles))}`, exitCodes.usage)
   if (only === undefined) return servers
   const names = new Set([only, ...Object.keys(profiles[profile ?? '']?.tools ?? {})])
   return Object.fromEntries(Object.entries(servers).filter(([name]) => names.has(name)))

@@ -24,7 +24,7 @@ export interface StartOptions extends ServingFlags {
   readonly json?: boolean
 }
 
-/** A person at their own machine may stop being asked for a while, but not for longer than they remember it. */
+/** The longest grant. Its person should still remember it while it holds. */
 const maxGrantMs = 3_600_000
 
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
@@ -115,7 +115,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
   return exitCodes.ok
 }
 
-/** Returns why an upstream does not serve yet; `undefined` if it does. The others serve meanwhile. */
+/** Returns why an upstream cannot serve yet; `undefined` if it can. The other servers run meanwhile. */
 function upstreamState(gateway: Gateway, name: string): string | undefined {
   const state = gateway.states().find((each) => each.name === name)
   if (state?.definitions !== 'unknown') return undefined

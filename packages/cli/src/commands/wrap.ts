@@ -1,4 +1,4 @@
-/** `sluice wrap`: one command puts authentication, limits, approvals and audit in front of a server of others. */
+/** `sluice wrap`: one command puts authentication, limits, approvals and audit in front of any MCP server. */
 
 import type { Gateway } from 'sluice/gateway-node'
 import { ownerTenant } from 'sluice/main'
@@ -33,7 +33,7 @@ export async function wrap(context: CommandContext, target: readonly string[], o
   const isStdio = choosesStdio(options)
   const { config: loaded, origins, file, folder } = await loadForServing(context, options)
   const name = options.name ?? nameFor(target)
-  // On stdio the client shows stderr to its user as the server's messages, so the log of requests is not among them.
+  // On stdio the client shows stderr to its user as the server's messages, so the request log goes to a file.
   const log = { ...loaded.log, file: loaded.log.file ?? `${folder}/sluice.log` }
   const config: Config = { ...withRules(loaded, name, options), log }
   const logger = loggerOf(config)
@@ -60,7 +60,7 @@ function settingsOf(target: readonly string[], options: WrapOptions, { authentic
   const common = {
     rules,
     trustHints: options.trustHints === true,
-    // Without authentication all callers are the same one.
+    // Without authentication all callers count as one.
     ...(authenticate === null && { scope: 'shared' as const }),
   }
   if (target.length === 1 && isUrl(first)) {
@@ -96,7 +96,7 @@ function withRules(config: Config, name: string, { trustHints, approve }: WrapOp
   return { ...config, approvals: { ...config.approvals, rules: [...config.approvals.rules, reading] } }
 }
 
-/** Lists the tools as they are now, not as an earlier run stored them. Rejects with what the server wrote. */
+/** Lists the tools as they are now, not as an earlier run stored them. Rejects with the output of the server. */
 async function listNow(gateway: Gateway, name: string, target: readonly string[]): Promise<void> {
   if (gateway.states()[0]?.definitions === 'current') return
   try {
@@ -118,7 +118,7 @@ interface Described {
   readonly hasData: boolean
 }
 
-/** Says what runs where, and what is on. */
+/** Returns the lines that describe the running server: its tools, approvals, audit and state. */
 function describe(gateway: Gateway, { name, config, options, isStdio, hasData }: Described): readonly string[] {
   const state = gateway.states()[0]
   const data = hasData ? ` --data ${config.data}` : ''

@@ -11,7 +11,7 @@ import { leavesOf, pathText, setLeaf } from './tree.ts'
 
 export interface LoadedConfig {
   readonly config: Config
-  /** The path of the file, if there is one. */
+  /** The path of the file, if one was found. */
   readonly file?: string
   /** By the value's path (`pathText`), such as `console.port`: `default`, a file's name, a variable or a flag. */
   readonly origins: ReadonlyMap<string, string>
@@ -56,7 +56,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   return { config, origins, ...(file !== undefined && { file }) }
 }
 
-/** `undefined` if there is something to validate. Most servers set no more than a folder, and start sooner without Zod. */
+/** Returns `undefined` if a setting must be validated. Most servers set only a folder, and start sooner without Zod. */
 function withDefaults({ data = defaults.data, ...others }: Tree): Config | undefined {
   const isPlain = Object.keys(others).length === 0 && typeof data === 'string' && data !== ''
   return isPlain ? { ...defaults, data } : undefined
@@ -83,7 +83,7 @@ const pathOf = (name: string): Path =>
     .split('__')
     .map((part) => part.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
 
-/** Returns the variable for a path. A name that no variable can spell, such as `acme.com`, is written in the JSON of its group. */
+/** Returns the variable for a path. A name that no variable can spell, such as `acme.com`, goes into the JSON of its group. */
 export function variableOf(path: Path): string {
   const variable = `SLUICE_${path
     .map((part) => part.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase())
@@ -101,6 +101,6 @@ function parseValue(text: string): unknown {
   }
 }
 
-/** Whether a path, as text, is `group` or below it. */
+/** Returns whether a path, as text, is `group` or below it. */
 export const isInGroup = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`)

@@ -1,6 +1,7 @@
 /**
- * Leases of one process in a shared store. What a process has begun (a claim under a key, a task) names the process, and
- * is in doubt once that process is gone. A deadline could not tell: work may outlive it, and must not run a second time.
+ * Leases of one process in a shared store. Work that a process has begun (a claim under a key, a task) names the process,
+ * and is in doubt once that process has ended. A deadline could not decide that, because work may outlive it and must
+ * not run twice.
  *
  * A process is alive while `process/<id>` is in the store. The key lasts 20 s and is renewed every 5 s while the process
  * holds a lease, so an idle process writes nothing. It is written before the first claim that names it.
@@ -11,11 +12,11 @@ import type { Store } from './store.ts'
 import { lateTimers } from './turn.ts'
 
 export interface ProcessLease {
-  /** Names this process, or rather this server in it, in the store. */
+  /** Names this server of this process in the store. */
   readonly id: string
-  /** Resolves once other processes see that this one is alive, and keeps it so until the returned function is called. */
+  /** Resolves once other processes can see that this one is alive. It stays visible until the returned function is called. */
   hold(): Promise<() => void>
-  /** Ends the timers. Without leases the process is gone at once; otherwise when its key expires. */
+  /** Ends the timers. Without leases the process counts as ended at once; otherwise when its key expires. */
   close(): Promise<void>
 }
 
@@ -24,7 +25,7 @@ const renewMs = 5_000
 
 const leaseKey = (id: string): readonly string[] => ['process', id]
 
-/** Whether the process with this id is running, or was 20 s ago. */
+/** Returns whether the process with this id is running, or was running less than 20 s ago. */
 export const isProcessAlive = async (store: Store, id: string): Promise<boolean> =>
   (await store.get(leaseKey(id))) !== undefined
 
@@ -38,7 +39,7 @@ export function createProcessLease(store: Store, clock: Clock): ProcessLease {
   let renewedAt: number | undefined
   let closed = false
 
-  /** `undefined` if the key was renewed a moment ago. A clock that was set back renews it too. */
+  /** Returns `undefined` if the key was renewed a moment ago. A clock that was set back renews it too. */
   function renew(): Promise<void> | undefined {
     const now = clock.now()
     if (renewedAt !== undefined && now >= renewedAt && now - renewedAt < renewMs) return undefined

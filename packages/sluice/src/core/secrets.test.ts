@@ -40,7 +40,7 @@ test.each([
   [[long, ''], 'at least 16'],
   [[], 'one, or 2'],
   [[long, long, long], 'one, or 2'],
-])('the secret %j is refused at once, and not repeated in the message', (secret, problem) => {
+])('the secret %j is refused at once, and the message does not repeat it', (secret, problem) => {
   expect(() => secretsOf(secret, singleProcess)).toThrow(problem)
   expect(() => secretsOf(secret, singleProcess)).not.toThrow('15 characters')
 })
@@ -60,7 +60,7 @@ test.each([
   [{ SLUICE_SECRET: 'hunter2' }, 'SLUICE_SECRET: "secret" needs at least'],
   [{ SLUICE_SECRET_FILE: '/run/secret' }, 'SLUICE_SECRET_FILE /run/secret: "secret" needs at least'],
   [{ SLUICE_SECRET: long, SLUICE_SECRET_FILE: '/run/secret' }, 'both set'],
-])('the environment %j is refused and its value not shown', (environment, problem) => {
+])('the environment %j is refused, and the message does not show its value', (environment, problem) => {
   expect(() => readSecret(environment, () => 'hunter2')).toThrow(problem)
   expect(() => readSecret(environment, () => 'hunter2')).not.toThrow('hunter2')
 })
@@ -72,7 +72,7 @@ test('a secret file that cannot be read fails the start', () => {
   expect(() => readSecret({ SLUICE_SECRET_FILE: '/nowhere' }, read)).toThrow('ENOENT')
 })
 
-test('Node is not the edge', () => {
+test('an edge runtime is recognized by its user agent, and Node is not one', () => {
   expect(isEdgeRuntime()).toBe(false)
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })
   expect(isEdgeRuntime()).toBe(true)

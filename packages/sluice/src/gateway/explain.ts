@@ -145,8 +145,7 @@ export function explainCall(
 ): CallExplanation {
   const { upstream: name, tool, profile, args = {}, caller } = question
   const one = running?.get(name)
-  if (!one)
-    throw new TypeError(`Unknown upstream "${name}"${didYouMean(name, [...(running?.keys() ?? [])])}`)
+  if (!one) throw new TypeError(`Unknown upstream "${name}"${didYouMean(name, [...(running?.keys() ?? [])])}`)
   const spec = specs.get(profile ?? name)
   if (!spec) throw new TypeError(`Unknown profile "${profile}"${didYouMean(profile ?? '', Object.keys(profiles))}`)
   const audience: Audience = { subject: caller.subject, key: caller.key, tenant: caller.tenant ?? '' }

@@ -4,7 +4,7 @@ import { diffLines } from './line-diff.ts'
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
 
-test('the diff has both texts, in order', () => {
+test('the diff contains both texts, each in its order', () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
       const diff = diffLines(before, after)

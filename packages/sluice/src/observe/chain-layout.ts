@@ -70,7 +70,7 @@ export function parseLine(line: string): {
   }
 }
 
-/** Few enough that a page of the longest rows is read well within a slice. */
+/** Few enough that reading one page of the longest rows does not block the event loop. */
 export const rowsPerPage = 64
 
 /** Returns all rows in order, including those that a checkpoint has replaced and that are not deleted yet. */

@@ -1,4 +1,4 @@
-/** `search_memory`: the document's lines for the model, whole chunks for programs. */
+/** `search_memory`: lines of text for the model, as document 000 has them, and structured results for programs. */
 
 import type { Tool, ToolContext } from 'sluice'
 import { tool } from 'sluice'
@@ -61,10 +61,10 @@ export const searchTool = (app: App): Tool =>
     },
   })
 
-/** Other workspaces that an empty answer names. */
+/** How many other workspaces an empty answer names. */
 const maxNamedWorkspaces = 5
 
-/** Says what to try after an empty answer, most likely first. */
+/** Returns what to try after an empty answer, the most promising first. */
 async function hintsFor(
   app: App,
   work: ToolContext,
