@@ -75,7 +75,7 @@ test('a port that is in use is named, with what to do', async () => {
   const { code, stderr } = await run(['--http', '--port', String(port)])
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^sluice-knowledge: .*EADDRINUSE.*; name another with --port\n$/),
+    expect.stringMatching(/^sluice-knowledge: .*EADDRINUSE.*; choose another with --port\n$/),
   ])
 })
 

@@ -18,7 +18,7 @@ import { removeVariables, takeEnvironment } from './transports/node/environment.
 
 export { ownerTenant } from './layers/tenant-registry.ts'
 
-/** What a server’s own binary says of itself and brings along. */
+/** Options of a server's own binary. */
 export interface MainOptions {
   /** The binary's name, such as `sluice-memory`. */
   readonly name: string
@@ -26,17 +26,17 @@ export interface MainOptions {
   /** One sentence for `--help`. */
   readonly about: string
   readonly argv?: readonly string[]
-  /** What it takes besides flags, for instance `folder`; the server finds it in `site.argument`. */
+  /** The name of its argument in `--help`, such as `folder`. The server gets the argument in `HostContext`. */
   readonly argument?: string
-  /** Work it does instead of serving: `sluice-knowledge build …`. Each gets what stands behind its name. */
+  /** Subcommands, such as `sluice-knowledge build …`. Each gets the arguments after its name. */
   readonly commands?: { readonly [name: string]: Command }
-  /** What serves it over HTTP instead, where callers must be known: the binary alone does not then. */
+  /** The command that serves it over HTTP. Then the binary refuses `--http`, because its callers must be known. */
   readonly httpAlternative?: string
-  /** Plugins of the binary besides the defaults, such as approvals, which need the store. */
+  /** Plugins in addition to the defaults, such as approvals. */
   readonly use?: (services: MainServices) => PluginList
 }
 
-/** What plugins of a binary get. */
+/** What the plugins of a binary get. */
 export interface MainServices {
   /** On stdio the store of the data folder, so that `sluice approvals` and a console reach the tickets. */
   readonly store: Store
@@ -46,11 +46,11 @@ export interface MainServices {
   readonly command: (id: string) => string
 }
 
-/** Work that a binary does instead of serving. */
+/** A subcommand of a binary, which does not serve. */
 export interface Command {
-  /** Its arguments and what it does, for `--help`. */
+  /** Its arguments and its purpose, for `--help`. */
   readonly usage: readonly [takes: string, does: string]
-  /** What it throws is shown on stderr, without a stack. */
+  /** The message of an error that it throws is shown on stderr, without a stack. */
   run(argv: readonly string[]): Promise<void>
 }
 
@@ -78,8 +78,8 @@ function usage({ name, about, argument, commands = {}, httpAlternative: overHttp
 }
 
 /**
- * Returns a server's own folder in a data folder, and makes it. Every program has this layout, so that `sluice start`, a
- * binary that a client starts and an import find the same data.
+ * Returns the folder of a server in a data folder, and creates it. Every program uses this layout, so that `sluice start`,
+ * a binary that a client starts and an import find the same data.
  */
 export function serverFolder(data: string, server: string): string {
   const folder = join(resolve(data), 'servers', server)
@@ -87,7 +87,7 @@ export function serverFolder(data: string, server: string): string {
   return folder
 }
 
-/** Returns the folder of a binary such as `sluice-memory`, in `--data`, `SLUICE_DATA`, or where the desktop keeps the data of programs. */
+/** Returns the folder of a binary such as `sluice-memory`, in `--data`, `SLUICE_DATA`, or the data folder of the account. */
 export const dataFolder = (name: string, data: string | undefined, env: Environment = process.env): string =>
   serverFolder(dataRoot(data, env), name.replace(/^sluice-/, ''))
 
@@ -109,7 +109,7 @@ function quoted(word: string): string {
   return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** Opens the store. Only plugins with tickets need one that outlives the process; it is loaded for them alone. */
+/** Opens the store. Only plugins with tickets need one that outlives the process, so SQLite is loaded only for them. */
 async function openStore(root: string, isKept: boolean): Promise<{ readonly store: Store; close(): Promise<void> }> {
   if (!isKept) return { store: memoryStore(nodeClock), close: async () => {} }
   const { sqliteStore } = await import('./stores/sqlite.ts')
@@ -117,11 +117,10 @@ async function openStore(root: string, isKept: boolean): Promise<{ readonly stor
   return { store, close: () => store.close() }
 }
 
-/** Without it, who starts a server by hand sees nothing happen. */
-const terminalHint =
-  'waiting for MCP messages on stdin. A client starts it like this; --http serves a URL, --help says more.'
+/** Explains the silence to a person who starts a server by hand. */
+const terminalHint = 'waiting for MCP messages on stdin, as a client sends them. --http serves a URL; --help says more.'
 
-/** Ends the process on a Node that is too old, saying which one it takes. */
+/** Ends the process if Node is too old, with a message that names the version it needs. */
 export function requireNode(name: string, version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 13)) return
@@ -129,14 +128,14 @@ export function requireNode(name: string, version: string = process.versions.nod
   process.exit(1)
 }
 
-/** Ends only with the process. A bad flag is answered with the usage, on stderr, and exit code 2. */
+/** Runs the binary until the process ends. An invalid flag prints the usage on stderr, and the exit code is 2. */
 export async function runMain(open: OpenServer, options: MainOptions): Promise<void> {
   const { argv = process.argv.slice(2), name, version } = options
   requireNode(name)
   const [first = '', ...rest] = argv
   const command = options.commands && Object.hasOwn(options.commands, first) ? options.commands[first] : undefined
   if (command) {
-    // A reader that has enough, such as head, closes its end: 141 is what the shell says of programs that stop there.
+    // A reader such as `head` may close the pipe early. 141 is the exit code that shells give to programs that then stop.
     process.stdout.on('error', (thrown: NodeJS.ErrnoException) => process.exit(thrown.code === 'EPIPE' ? 141 : 1))
     return command.run(rest).catch(giveUp)
   }
@@ -151,7 +150,7 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
     return
   }
   if (flags.http && options.httpAlternative !== undefined)
-    return giveUp(`its callers must be known; over HTTP use ${options.httpAlternative}`)
+    return giveUp(`callers over HTTP must be known: use ${options.httpAlternative}`)
   if (flags.version) {
     process.stdout.write(`${version}\n`)
     return
@@ -161,7 +160,7 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
   try {
     folder = dataFolder(name, flags.data, env)
   } catch (thrown) {
-    return giveUp(`cannot make the data folder: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return giveUp(`cannot create the data folder: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
   const logger = stderrLogger()
   const argument = flags.argument === undefined ? {} : { argument: flags.argument }
@@ -200,11 +199,11 @@ export async function runMain(open: OpenServer, options: MainOptions): Promise<v
   if (process.stdin.isTTY) process.stderr.write(`${name} ${version}: ${terminalHint}\n`)
   await serveStdio(server, { ...(most && { maxLineBytes: most }), flush: close }).closed
 
-  /** Tells the person who started it, because no client is connected yet. */
+  /** Writes the reason to stderr for the person who started it, because no client is connected yet. */
   function giveUp(thrown: unknown): void {
     const taken = thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE'
     const why = thrown instanceof Error ? thrown.message : String(thrown)
-    process.stderr.write(`${name}: ${taken ? `${why}; name another with --port` : why}\n`)
+    process.stderr.write(`${name}: ${taken ? `${why}; choose another with --port` : why}\n`)
     process.exitCode = 1
   }
 }
@@ -236,7 +235,7 @@ function readFlags(argv: readonly string[], takesOne: boolean): Flags | string {
     if (values.port !== undefined && !/^\d{1,5}$/.test(values.port))
       return `--port takes a number, not '${values.port}'`
     const [argument, more] = positionals
-    if (more !== undefined) return `One argument is enough; '${more}' is a second one`
+    if (more !== undefined) return `Unexpected argument '${more}': only one is allowed`
     return argument === undefined ? values : { ...values, argument }
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown)

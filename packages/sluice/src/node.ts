@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Logger } from './core/log.ts'
 import type { Plugin } from './core/plugin.ts'
 import { readSecret } from './core/secrets.ts'
 import { elicitation } from './plugins/elicitation.ts'
@@ -64,8 +63,9 @@ export type { StrayPolicy } from './transports/node/strays.ts'
 let takenSecret: readonly string[] | undefined
 
 /**
- * Returns `SLUICE_SECRET`, or the content of the file that `SLUICE_SECRET_FILE` names; two values while rotating. Taken out of the environment,
- * which every program inherits that a tool starts; asked again, it is remembered.
+ * Returns `SLUICE_SECRET`, or the content of the file that `SLUICE_SECRET_FILE` names; two values while rotating. The
+ * variable is removed from the environment, because programs that a tool starts would inherit it. Later calls return the
+ * same secret.
  */
 export function secretFromEnvironment(env: Environment = process.env): readonly string[] | undefined {
   const found = readSecret(env, (path) => readFileSync(path, 'utf8'))
@@ -75,8 +75,8 @@ export function secretFromEnvironment(env: Environment = process.env): readonly 
 }
 
 /**
- * Runs a definition on Node, with defaults for what "use" leaves out: the log on stderr, elicitation, idempotency, health
- * pages, and a store in this process's memory.
+ * Runs a definition on Node. By default it has a log on stderr, elicitation, parked calls, idempotency keys, health pages
+ * and a store in memory. A plugin in "use" replaces the default in its slot.
  */
 export function createServer(definition: ServerDefinition, options: ServerOptions = {}): Server {
   const { clock = nodeClock } = options
@@ -89,16 +89,15 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   })
 }
 
-/** Returns the plugins that every server on Node has. A plugin in "use" replaces the default in its slot. */
-export const nodeDefaults = (logger: Logger = stderrLogger()): readonly Plugin[] => [
-  { ...log(logger), isDefault: true },
+const nodeDefaults = (): readonly Plugin[] => [
+  { ...log(stderrLogger()), isDefault: true },
   { ...elicitation(), isDefault: true },
   { ...park(), isDefault: true },
   { ...idempotency(), isDefault: true },
   { ...health(), isDefault: true },
 ]
 
-/** A server that is served: one that was created, or a definition together with its plugins. */
+/** Options beside a definition that is served. */
 interface ServedServer {
   /** Plugins for a definition. A created server has its own. */
   readonly use?: ServerOptions['use']
@@ -107,7 +106,7 @@ interface ServedServer {
 function toServer(from: ServerDefinition | Server, { use }: ServedServer): TransportServer {
   if (!('handle' in from)) return toTransportServer(createServer(from, use && { use }))
   if (use)
-    throw new TypeError('"use" goes with a definition: this server is created already, so pass it to createServer')
+    throw new TypeError('"use" is for a definition: this server was already created, so pass "use" to createServer')
   return toTransportServer(from)
 }
 
@@ -121,24 +120,24 @@ function toNetworkServer(from: ServerDefinition | Server, served: ServedServer):
   return toServer(from, served)
 }
 
-/** A server that listens: where, and how to end it. */
+/** A server that listens. */
 export interface HttpServing extends Omit<HttpListener, 'urls'> {
-  /** Where the endpoint is. */
+  /** The URL of the endpoint. */
   readonly url: string
 }
 /** What happens to errors that no code waits for. */
 export interface StrayOptions {
   /**
-   * A rejection without a handler, or a throw in a timer of a tool: `serve` logs it with the tool's name (`strayError`),
-   * counts it, and goes on, so that a bug in one tool does not end the calls of all tenants. `end` logs it too, then drains
-   * and ends the process with 1, for operators who restart it. `serve` by default.
+   * Handles a rejection without a handler, or a throw in a timer of a tool. `serve`, the default, logs it with the tool's
+   * name (`strayError`), counts it, and goes on, so that a bug in one tool does not end the calls of all tenants. `end`
+   * logs it too, then drains and ends the process with 1, for operators who restart it.
    */
   readonly strays?: StrayPolicy
 }
 /** Where to listen and what HTTP serves. */
 export type ServeHttpOptions = ListenOptions & StrayOptions & ServedServer
 
-/** Listens, and takes care of errors that the tools leave behind until it is closed. */
+/** Listens, and handles stray errors of the tools until it is closed. */
 async function listenHandlingStrays(
   mounts: readonly [Mount, ...Mount[]],
   options: ListenOptions & StrayOptions,
@@ -176,9 +175,9 @@ export async function serveHttp(from: ServerDefinition | Server, options: ServeH
 export interface ServerMount extends NodeHttpOptions, ServedServer {
   readonly server: ServerDefinition | Server
 }
-/** Servers that listen together: where each is, and how to end them. */
+/** Servers that listen on one port. */
 export interface ManyServing extends Omit<HttpListener, 'urls'> {
-  /** Where each endpoint is, by the server's path. */
+  /** The URL of each endpoint, by the server's path. */
   readonly urls: { readonly [base: string]: string }
 }
 
@@ -205,7 +204,7 @@ export function serveStdio(
 ): StdioListener {
   const server = toServer(from, options)
   const serving = listenStdio(withOriginPerTool(server), options)
-  // Pipes that were handed in are not all that this process does.
+  // With other pipes, this process also does other work, so its stray errors are not ours alone.
   if (options.input !== undefined || options.output !== undefined) return serving
   const exit = (): void => process.exit(1)
   const end = (): void => {
@@ -215,7 +214,7 @@ export function serveStdio(
   return { ...serving, closed: serving.closed.finally(unwatch) }
 }
 
-/** Where a served program listens: on stdin and stdout, or at a URL. */
+/** A program that serves on stdin and stdout, or at a URL. */
 export type Serving = (StdioListener & { readonly url?: undefined }) | HttpServing
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a package that is a server exports as `open`, so that any host can run it: its own binary, the `sluice` command
- * beside other servers, a test. The host decides who may call and where things are kept; the server only what it does.
+ * The contract between a server package and its host, which may be the package's own binary, the `sluice` command or a
+ * test. The host decides which callers are served and where data is kept; the server decides only what it does.
  */
 
 import type { Layer } from './core/call.ts'
@@ -9,41 +9,41 @@ import type { Logger } from './core/log.ts'
 import type { ServerDefinition } from './protocol/definition.ts'
 import type { Server } from './protocol/server.ts'
 
-/** What the host hands in. */
+/** What a server gets from its host. */
 export interface HostContext {
-  /** A folder of the server's own; the host has made it, readable by this account alone. */
+  /** The server's folder. The host creates it, and only this account can read it. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the command line named, where the server takes something: a folder to serve, for instance. */
+  /** The argument of the command line, such as a folder to serve. */
   readonly argument?: string
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** A server that is ready for a host: its definition, and what it brings along. */
+/** A server that a host can run. */
 export interface OpenedServer {
   readonly definition: ServerDefinition
-  /** The server's own layers, at the place of `Runtime.layers`. */
+  /** The server's own layers, in the slot `custom`. */
   readonly layers?: readonly Layer[]
-  /** Maximum size of a message; transports refuse larger ones. The transport's limit by default. */
+  /** The maximum size of a message. Transports refuse larger ones. By default the limit of the transport. */
   readonly maxMessageBytes?: number
-  /** It asks nothing of earlier clients and announces what may be missed: their requests are served without a session too. */
+  /** Serves clients before 2026-07-28 without a session too. The server asks them nothing, and they may miss notifications. */
   readonly stateless?: boolean
-  /** Methods that it serves without a credential by default. `publicMethods` of the operator replaces them. */
+  /** Methods that need no credential by default. `publicMethods` of the operator replaces them. */
   readonly publicMethods?: readonly string[]
   /**
-   * What to do where processes share a store but not a file system, for a server that keeps data in its folder: "set
-   * SLUICE_MEMORY_POSTGRES". The host refuses to start there, because each process would have separate data.
+   * What to do if processes share a store but no file system, such as "set SLUICE_MEMORY_POSTGRES". The host refuses to
+   * start such processes, because each would have separate data in its folder.
    */
   readonly sharedStoreAdvice?: string
-  /** Names of variables that hold credentials and were read; the host removes them from `process.env`. */
+  /** The names of variables with credentials that were read. The host removes them from `process.env`. */
   readonly secrets?: readonly string[]
-  /** For the host's table: `ready`, or what a person has to do first. */
+  /** `ready`, or what a person must do first. The host shows it. */
   readonly state: string
-  /** The server runs: from now on it may announce changes through it. */
+  /** Called when the server runs. From now on changes can be announced through it. */
   readonly started?: (server: Server) => void
   readonly close: () => Promise<void>
 }
 
-/** What a server package exports, so that any host can run it. */
-export type OpenServer = (site: HostContext) => Promise<OpenedServer>
+/** The function that a server package exports as `open`. */
+export type OpenServer = (context: HostContext) => Promise<OpenedServer>

@@ -85,6 +85,6 @@ test('the binary alone serves no HTTP, where any caller could approve, and says 
   const { status, stderr } = spawnSync(process.execPath, [programOf('lisp'), '--http'], { encoding: 'utf8' })
   expect({ status, stderr }).toEqual({
     status: 1,
-    stderr: 'sluice-lisp: its callers must be known; over HTTP use npx @sluice/cli serve lisp --http\n',
+    stderr: 'sluice-lisp: callers over HTTP must be known: use npx @sluice/cli serve lisp --http\n',
   })
 })

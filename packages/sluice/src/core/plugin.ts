@@ -1,5 +1,5 @@
 /**
- * The seam between an operator and a server. An operator hands in a list of plugins; each fills one slot, gets services
+ * The seam between an operator and a server. An operator passes a list of plugins. Each fills one slot, gets services
  * and contributes layers, observers or pages. The order of the layers is in `server.ts`, so a list cannot get it wrong.
  */
 

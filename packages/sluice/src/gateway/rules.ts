@@ -71,7 +71,7 @@ export type RuleMember = Exclude<keyof UpstreamRule, 'tools' | 'tenants' | 'call
 
 const defaultTimeoutMs = 60_000
 
-/** Returns who calls. */
+/** Returns the caller, as far as rules and profiles look at it. */
 export const audienceOf = ({
   caller: { subject, credential },
   tenant,

@@ -120,7 +120,7 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
       }
     },
     announce(id) {
-      // The look every 5 s finds what a lost message would have told.
+      // If this message is lost, the check every 5 s finds the change.
       bus.publish(channel, id).catch(() => {})
     },
     close() {

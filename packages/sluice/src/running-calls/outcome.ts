@@ -18,7 +18,7 @@ export interface EndedWork {
 export function outcomeOfAnswer(answer: Answer): WrittenResult {
   if (answer instanceof Prepared || (answer.resultType ?? 'complete') !== 'complete')
     throw new TypeError('A tool must answer with its result once it runs')
-  // What is not JSON fails here, where the failure can still be told.
+  // A value that is not JSON fails here, where the failure can still be reported.
   return new WrittenResult({ ...answer, resultType: 'complete' })
 }
 

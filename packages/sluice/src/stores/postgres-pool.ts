@@ -48,7 +48,7 @@ export interface PoolOptions {
 }
 
 const defaultDeadlineMs = 2000
-/** Between two attempts while the server is away. Calls meanwhile are refused at once and do not wait for the next one. */
+/** The pause between two attempts while the server is unavailable. Calls meanwhile are refused at once. */
 const retryMs = 200
 /** After a further connection could not be opened: calls wait for each attempt. */
 const growMs = 10_000
@@ -181,7 +181,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   }
 }
 
-/** The schema's name, quoted. Checked, because it stands in the text of every statement. */
+/** Returns the quoted name of the schema. It is checked, because it is part of the text of every statement. */
 export function schemaOf({ schema = 'sluice' }: PostgresOptions): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith('pg_'))
     throw new Error(`The schema "${schema}" must be of lower-case letters, digits and "_", and not begin with "pg_"`)

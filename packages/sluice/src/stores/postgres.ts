@@ -2,7 +2,7 @@
  * The store and the bus of several processes on PostgreSQL: each verb is one statement and one transaction, by the
  * database's clock.
  *
- * An acknowledged write is as safe as the server is told to keep it: `checkPostgresDurability` looks. Values are kept as
+ * Acknowledged writes are as safe as PostgreSQL is configured; `checkPostgresDurability` checks that. Values are stored as
  * text, so that a person can read the table.
  */
 
@@ -39,11 +39,14 @@ export type { PostgresOptions } from './postgres-pool.ts'
 
 /** A store that processes share. */
 export interface PostgresStore extends Store {
-  /** After what is running. Verbs called later are refused with `storeUnavailable`. */
+  /** Closes the connections after running calls. Later calls are refused with `storeUnavailable`. */
   close(): Promise<void>
 }
 
-/** Connects on first use. While the server is away verbs are refused with `storeUnavailable`, and it is tried again. */
+/**
+ * Creates a store on PostgreSQL, which connects on first use. While the server is unavailable, calls are refused with
+ * `storeUnavailable`, and reconnecting happens in the background.
+ */
 export function postgresStore(options: PostgresOptions): PostgresStore {
   const schema = schemaOf(options)
   let isMigrated = false
