@@ -137,6 +137,9 @@ export const shortPath = (cwd: string, path: string): string => {
 /** Formats the output of `--json`. */
 export const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
+/** Shortens the id of a ticket, because a complete one takes the place of other columns. Every command accepts it. */
+export const shortId = (id: string): string => id.slice(0, 8)
+
 /** Returns `1 record` or `2 records`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 

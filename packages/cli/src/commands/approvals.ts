@@ -1,13 +1,14 @@
 /** `sluice approvals`: lists and decides tickets from a terminal. Access to the data folder makes a person an operator. */
 
 import { RpcError } from 'sluice'
-import type { Approvals, Decider, TicketStatus, TicketView } from 'sluice/approvals'
+import type { Approvals, Decider, TicketStatus } from 'sluice/approvals'
 import { createApprovals, effectLines, markedText } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
 import { owner } from '../host/identities.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
-import { ago, CommandError, exitCodes, styled, table, toJson, wrapText } from '../output.ts'
+import { ago, CommandError, exitCodes, plural, shortId, styled, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import { describeTicket } from './describe-ticket.ts'
 import type { StoreCommandOptions } from './with-store.ts'
 import { withStore } from './with-store.ts'
 
@@ -48,8 +49,6 @@ export async function withApprovals(
   })
 }
 
-/** A listing shows this much of an id, and every command accepts it. */
-const shortIdLength = 8
 /** A shorter prefix would name another ticket as soon as one is added. */
 const minPrefix = 4
 
@@ -83,9 +82,9 @@ export const approvalsList = (context: CommandContext, options: ListOptions): Pr
         table(
           terminal,
           ['ID', 'STATUS', 'TOOL', 'CALLER', 'REQUESTED', 'ACTS ON', 'ARGUMENTS'],
-          tickets.map(({ id, status, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
-            id.slice(0, shortIdLength),
-            status,
+          tickets.map(({ id, status, questions, caller, tenant, server, tool, createdAt, effect, arguments: text }) => [
+            shortId(id),
+            questions ? `${status}, ${plural(questions.length, 'question')}` : status,
             markedText(`${server}/${tool}`),
             markedText(caller.subject === tenant ? tenant : `${caller.subject}@${tenant}`),
             ago(createdAt, Date.now()),
@@ -101,7 +100,7 @@ export const approvalsShow = (context: CommandContext, id: string, options: Stor
   withApprovals(context, options, async (approvals) => {
     const ticket = await approvals.get(await completeId(approvals, id))
     if (!ticket) throw unknownTicket(id)
-    context.terminal.out(options.json ? toJson(ticket) : describeTicket(context, ticket))
+    context.terminal.out(options.json ? toJson(ticket) : describeTicket(context.terminal, ticket))
     return exitCodes.ok
   })
 
@@ -135,27 +134,3 @@ export const approvalsRules = (context: CommandContext, options: StoreCommandOpt
     else for (const { place, text } of rules) terminal.out(`${place}. ${markedText(text)}`)
     return exitCodes.ok
   })
-
-function describeTicket({ terminal }: CommandContext, ticket: TicketView): string {
-  const { id, status, caller, tenant, server, tool, description, digest, createdAt, expiresAt, decisions, previous } =
-    ticket
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ...effectLines(ticket.effect).map((line, at) => [at === 0 ? 'Acts on' : '', line] as const),
-    ['Ticket', `${id}, ${status}`],
-    ['Caller', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
-    ['Tool', `${server}/${tool}`],
-    ['', description],
-    ['Requested', `${ago(createdAt, Date.now())}, expires ${new Date(expiresAt).toISOString()}`],
-    ['Digest', digest],
-    ['Previous', previous && `${previous.id}: ${previous.arguments}`],
-    ...decisions.map(
-      ({ by, approved, note }) => [approved ? 'Approved' : 'Denied', `by ${by}${note ? `: ${note}` : ''}`] as const,
-    ),
-  ]
-  const lines = rows.flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : [`${styled(terminal, 'bold', name.padEnd(9))} ${wrapText(terminal, markedText(value), 10)}`],
-  )
-  return [...lines, '', markedText(ticket.arguments)].join('\n')
-}

@@ -13,7 +13,7 @@ import {
 import { limitsOf, retentionOf } from '../host/retention.ts'
 import { clock } from '../host/run.ts'
 import { secretOf } from '../host/store.ts'
-import { CommandError, escapeControls, exitCodes, numberOf, plural, styled, table, toJson } from '../output.ts'
+import { CommandError, escapeControls, exitCodes, numberOf, plural, shortId, styled, table, toJson } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { StoreCommandOptions } from './with-store.ts'
 import { withStore } from './with-store.ts'
@@ -86,7 +86,7 @@ export const auditSearch = (
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
               shown(kind),
               shown(by ?? caller),
-              shown(target ?? tool ?? ticket),
+              shown(target ?? tool ?? (terminal.isTty && typeof ticket === 'string' ? shortId(ticket) : ticket)),
               shown(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
               escapeControls(
                 Object.entries(more)

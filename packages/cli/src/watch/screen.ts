@@ -2,7 +2,7 @@
 
 import type { TicketView } from 'sluice/approvals'
 import { callParts, markedText } from 'sluice/approvals'
-import { ago, styled, type Terminal } from '../output.ts'
+import { ago, shortId, styled, type Terminal } from '../output.ts'
 import type { Shown, WatchState } from './state.ts'
 import { isSettled, selectedTicket } from './state.ts'
 import { fitColumns, wrapColumns } from './text.ts'
@@ -83,7 +83,7 @@ function listLines({ tickets, selected }: WatchState, count: number, now: number
   return tickets.slice(first, first + count).map((ticket) => {
     const isSelected = ticket.id === selected
     const cells = [
-      ticket.id.slice(0, 8),
+      shortId(ticket.id),
       fitColumns(oneLine(`${ticket.server}/${ticket.tool}`), 26),
       fitColumns(oneLine(callerOf(ticket)), 20),
       ago(ticket.createdAt, now),
