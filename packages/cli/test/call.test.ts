@@ -8,6 +8,7 @@ import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'
+import { rawTool, rawUpstream, textResult } from '../../../test/gateway/raw-upstream.ts'
 import { createEverything } from '../../../test/kit/servers/everything.fixture.ts'
 import { aFolder, main, sluice } from './command.ts'
 
@@ -130,4 +131,20 @@ test('what a started command writes to stderr is shown only if it fails', async 
   expect(failed.err).toContain('from the child')
   const good = await sluice(cwd, ['call', `"${process.execPath}" "${main}" serve routes --stdio`])
   expect([good.code, good.err]).toEqual([0, ''])
+})
+
+test('the status of a task is printed when it changes, not each time it is looked at', async () => {
+  const raw = await rawUpstream({ tools: [rawTool('order')] })
+  const task = { taskId: 't', createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z', ttlMs: null }
+  const statuses = ['Waiting for approval', 'Waiting for approval', 'Packing']
+  let looks = 0
+  raw.respond = ({ method }) => {
+    const statusMessage = statuses[looks++]
+    const working = { ...task, status: 'working', pollIntervalMs: 1, statusMessage }
+    if (method === 'tools/call') return { resultType: 'task', ...working }
+    return { resultType: 'complete', ...(statusMessage ? working : { ...task, status: 'completed', result }) }
+  }
+  const result = textResult('ordered')
+  const { out, err } = await sluice(aFolder(), ['call', raw.url, 'order'])
+  expect({ out, err }).toEqual({ out: 'ordered\n', err: '… Waiting for approval\n… Packing\n' })
 })

@@ -26,14 +26,17 @@ export async function callTool(context: CallContext, name: string, pairs: readon
   }
   const args = readArguments(pairs, isObject(tool['inputSchema']) ? tool['inputSchema'] : {})
   // The command ends with the user: neither a question nor a long task has a deadline here.
+  let lastStatus: unknown
   const run = (): Promise<Params> =>
     client.callTool(name, args, {
       signal,
       timeoutMs: Number.POSITIVE_INFINITY,
       onProgress: (progress) => printNotification(terminal, 'notifications/progress', progress),
       onTask: ({ statusMessage }) => {
-        if (typeof statusMessage === 'string')
+        // A task is looked at every few seconds, and its status seldom changes.
+        if (typeof statusMessage === 'string' && statusMessage !== lastStatus)
           terminal.err(styled(terminal, 'dim', `… ${escapeControls(statusMessage)}`))
+        lastStatus = statusMessage
       },
     })
   let result = await run()
