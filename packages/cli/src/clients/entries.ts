@@ -109,7 +109,9 @@ function urlServerOf(value: Tree, context: EntryContext): ImportedServer {
   const headers = groupOf('headers', value['headers'] ?? {}, context)
   const isLocal = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(`${url}/`)
   if (!isLocal && headers['headers'] === undefined && !/[?&]\w*(key|token|secret)\w*=/i.test(url))
-    throw new Unusable('has no credential here, so it probably needs a sign-in, which Sluice does not relay yet')
+    throw new Unusable(
+      'has no credential here, so it probably needs a sign-in. For that, add it to the configuration by hand, with "auth: { signIn: {} }"',
+    )
   return { url: expand(url, context), ...headers }
 }
 

@@ -29,7 +29,11 @@ export function showPlan({ terminal }: CommandContext, { servers, left }: Plan, 
         ),
       )
   }
-  if (!servers.some(({ exists }) => !exists)) return
+  if (!servers.some(({ exists }) => !exists)) {
+    if (trustHints && servers.length > 0)
+      terminal.out(wrapText(terminal, 'Their rules stay as they are: --trust-hints applies to servers that are added.'))
+    return
+  }
   terminal.out(
     trustHints
       ? 'Tools that say they only read may be called. Every other call waits for your approval.'

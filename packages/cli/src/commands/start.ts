@@ -98,7 +98,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
         '',
         ...consoleLines(terminal, signIn ?? undefined),
         ...(terminal.isInteractive ? keyLines(terminal, keys) : [`Keys in ${shortPath(cwd, folder)}/keys.json.`, '']),
-        ...clientLines(terminal, configs, (file) => shortPath(cwd, `${clients}/${file}`)),
+        ...clientLines(terminal, configs, shortPath(cwd, clients)),
         styled(
           terminal,
           'dim',
@@ -143,11 +143,7 @@ function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
   ]
 }
 
-function clientLines(
-  terminal: Terminal,
-  configs: ReturnType<typeof clientConfigs>,
-  path: (file: string) => string,
-): readonly string[] {
-  const rows = configs.map(({ client, file, destination }) => [client, path(file), destination])
-  return [table(terminal, ['CLIENT', 'COPY', 'INTO'], rows), '']
+function clientLines(terminal: Terminal, configs: ReturnType<typeof clientConfigs>, folder: string): readonly string[] {
+  const rows = configs.map(({ client, file, destination }) => [client, file, destination])
+  return [table(terminal, ['CLIENT', `COPY FROM ${folder}`, 'INTO'], rows), '']
 }
