@@ -31,7 +31,7 @@ test('a search result has what found it, tags, the beginning of the text and the
   })
   await add('Ben prefers coffee.')
   const found = await text('search_memory', { query: 'anna tea' })
-  expect(found.split('\n').slice(0, 3)).toEqual(['Found 1 results:', '', '1. [Found by: words] [Tags: anna, food]'])
+  expect(found.split('\n').slice(0, 3)).toEqual(['Found 1 result:', '', '1. [Found by: words] [Tags: anna, food]'])
   expect(found).toMatch(/\nAnna prefers tea\. She said so often\..{10,}\.\.\.\n/)
   expect(found).toContain(`ID: ${id}`)
   const { structuredContent } = await call('search_memory', { query: 'prefers' })

@@ -83,7 +83,7 @@ export const graphTools = (app: App): readonly Tool[] => [
         [
           found.length === 0
             ? `No entities related to ${start.name}.`
-            : `Found ${found.length} entities related to ${start.name}:`,
+            : `Found ${found.length} ${found.length === 1 ? 'entity' : 'entities'} related to ${start.name}:`,
           ...found.map(
             ({ entity, confidence, relation, direction, from, depth }, at) =>
               `${at + 1}. [${entity.type.toUpperCase()}] ${entity.name} (Confidence: ${confidence.toFixed(2)}), ${

@@ -37,7 +37,7 @@ export const searchTool = (app: App): Tool =>
       return answer(
         [
           ...(found.length > 0
-            ? [`Found ${found.length} results:`, '', ...lines.slice(0, -1)]
+            ? [`Found ${found.length} ${found.length === 1 ? 'result' : 'results'}:`, '', ...lines.slice(0, -1)]
             : ['No results found matching your query.', ...hints]),
           ...(note ? ['', `Note: ${note}`] : []),
         ],
