@@ -33,7 +33,9 @@ test('a failed discovery does not look like an empty server', async () => {
   const client = await clientOf(url)
   await expect(client.request('tools/list')).rejects.toMatchObject({ data: { reason: 'upstreamUnavailable' } })
   await expect(client.request('resources/list')).rejects.toMatchObject({ data: { reason: 'upstreamUnavailable' } })
-  expect(team.states()[0]).toMatchObject({ definitions: 'unknown', lastError: expect.stringContaining('raw') })
+  // The operator reads the cause, which the refusal does not name.
+  const lastError = `${raw.url} cannot be reached (ECONNREFUSED)`
+  expect(team.states()[0]).toMatchObject({ definitions: 'unknown', lastError })
   await raw.start()
   await expect.poll(() => namesOf(client.tools()).catch(() => 'not yet'), { timeout: 10_000 }).toEqual(['echo'])
 })
