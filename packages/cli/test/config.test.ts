@@ -49,6 +49,7 @@ test('the environment overrides the file, flags override both, and each value ha
 
 test.each([
   ['{"prot":1}', 'prot: unknown setting; did you mean "port"?'],
+  ['{"rateLimit":{"most":1}}', 'rateLimit.most: unknown setting; use one of burst, perSecond, tools'],
   ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: unknown setting; did you mean "approver"?'],
   ['{"port":"http"}', 'port: '],
   ['{"store":{"redis":"http://x"}}', 'store'],

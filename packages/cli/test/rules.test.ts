@@ -185,6 +185,18 @@ test('rules test prints the rules in their order, and what applies', async () =>
   })
 })
 
+test('rules test needs no secrets of an upstream whose definitions are stored', async () => {
+  const upstream = await anUpstream()
+  const cwd = aFolder()
+  const settings = behind(upstream.raw, { tools: 'echo', approval: 'always' })
+  await serveRules(cwd, () => ({ servers: { files: settings } }))
+  const headers = { 'x-api-key': `\${env:SECRET_OF_THE_SERVICE}` }
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ servers: { files: { ...settings, headers } } }))
+  expect(await sluice(cwd, ['rules', 'test', 'files/echo', '--as', 'ann'])).toMatchObject({
+    ...{ code: 0, err: '', out: expect.stringContaining('Result: waits for an approval') },
+  })
+})
+
 test('a profile has an address, and a caller that is bound to it sees only its tools everywhere', async () => {
   const [one, two] = [await anUpstream(), await anUpstream()]
   const served = await serveRules(aFolder(), ({ bob }) => ({

@@ -46,7 +46,11 @@ function printDiff({ terminal }: CommandContext, { upstream, definitions, hash }
   }
   const waiting = definitions.filter(isWaiting)
   if (waiting.length === 0) return
-  terminal.out(`${waiting.length} of them wait for a decision. To serve them all:`)
+  terminal.out(
+    waiting.length === 1
+      ? 'One definition waits for a decision. To serve it:'
+      : `${waiting.length} definitions wait for a decision. To serve them all:`,
+  )
   terminal.out(`  sluice upstreams accept ${upstream} --hash ${hash}`)
 }
 

@@ -24,7 +24,8 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
     return issue.keys
       .map((key) => {
         const full = fieldText([...issue.path, key])
-        const meant = didYouMean(key, namesAt(issue.path, merged))
+        const names = namesAt(issue.path, merged)
+        const meant = didYouMean(key, names) || `; use one of ${names.join(', ')}`
         const from = [...origins].find(([each]) => isInGroup(each, full))?.[0] ?? full
         return `  ${full}: unknown setting${meant}${originSuffix(from, origins)}`
       })

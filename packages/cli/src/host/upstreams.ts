@@ -31,7 +31,7 @@ export interface UpstreamsOptions {
   readonly startMs?: number
   /** The configuration file, for messages. */
   readonly file?: string | undefined
-  /** Whether an upstream with stored definitions is left alone. */
+  /** Whether an upstream with stored definitions is left alone. It then needs no secrets. */
   readonly usesStored?: boolean
 }
 
@@ -114,7 +114,7 @@ function toUpstream(
   const { command, args, cwd, user, url, headers = {}, allowHosts } = settings
   if (url !== undefined) {
     refuseWrittenCredentials(headers, `servers.${name}.headers`)
-    checkReferences(headers, `servers.${name}.headers`, env)
+    if (!usesStored) checkReferences(headers, `servers.${name}.headers`, env)
     const made = upstream({
       ...common,
       url,
@@ -128,7 +128,7 @@ function toUpstream(
   if (settings.auth)
     throw new CommandError(`"servers.${name}.auth" is for a URL. A command gets secrets in "env"`, exitCodes.usage)
   const variables = settings.env ?? {}
-  checkReferences(variables, `servers.${name}.env`, env)
+  if (!usesStored) checkReferences(variables, `servers.${name}.env`, env)
   const { add, hide } = createHider()
   return upstream({
     ...common,
