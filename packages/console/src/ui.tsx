@@ -1,6 +1,6 @@
 /** Small components and formatters that all pages share. */
 
-import type { ComponentChildren, JSX } from 'preact'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
 import { problemOf } from './client.ts'
@@ -8,6 +8,17 @@ import { problemOf } from './client.ts'
 /** Shows text from a caller, a tool or a client, with hidden characters marked. */
 export const Visible = ({ text }: { readonly text: string }): JSX.Element => (
   <MarkedPieces text={text} ordinary={nothingOrdinary} />
+)
+/** Shows each line of such a text. Empty lines are left out, so that they cannot push the rest from the screen. */
+export const VisibleLines = ({ text }: { readonly text: string }): JSX.Element => (
+  <>
+    {text.split(/\n+/).map((line, at) => (
+      <Fragment key={at}>
+        {at > 0 && <br />}
+        <Visible text={line} />
+      </Fragment>
+    ))}
+  </>
 )
 const nothingOrdinary = (): boolean => false
 
@@ -166,6 +177,9 @@ export const milliseconds = (ms: number | undefined): string =>
           : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
 
 export const number = (value: number): string => value.toLocaleString('en').replaceAll(',', '\u2009')
+
+/** Returns `1 call` or `2 calls`. */
+export const plural = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** Asks for confirmation before an action that cannot be undone. Escape closes it. */
 export function Confirm(props: {

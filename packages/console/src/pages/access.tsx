@@ -38,6 +38,7 @@ export function AccessPage({ servers }: { readonly servers: readonly string[] })
 function Access({ server, by }: { readonly server: string; readonly by: 'tool' | 'key' }): JSX.Element {
   const { pages, problem, more } = usePages((after) => callApi('listAccess', { server, ...after }))
   const keys = pages?.flatMap((page) => page.keys)
+  const hasTools = keys?.some(({ tools }) => tools.length > 0)
   return (
     <>
       <Problem text={problem} />
@@ -46,7 +47,10 @@ function Access({ server, by }: { readonly server: string; readonly by: 'tool' |
         listed. Limits are not considered.
       </p>
       {keys?.length === 0 && <Empty title="No valid API keys" />}
-      {keys && keys.length > 0 && (
+      {keys && keys.length > 0 && !hasTools && (
+        <Empty title="No tools">This server has no tools now. Definitions to review are under Upstreams.</Empty>
+      )}
+      {keys && hasTools && (
         <Table
           label={by === 'tool' ? 'Access by tool' : 'Access by key'}
           columns={by === 'tool' ? columns('Tool') : columns('Key')}

@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AuditCheckResult } from '../../../sluice/src/operate/console/api.ts'
 import { callApi, problemOf } from '../client.ts'
-import { Chip, number, Visible } from '../ui.tsx'
+import { Chip, number, plural, Visible } from '../ui.tsx'
 
 interface Verdict {
   readonly tenant: string
@@ -61,7 +61,8 @@ function VerdictChip({ verdicts }: { readonly verdicts: readonly Verdict[] | str
     <Chip tone="good">
       <span title={others.length === 0 ? `Head ${only?.result.head ?? ''}` : undefined}>
         {others.length > 0 && `${number(verdicts.length)} tenants, `}
-        {number(records)} records{from && `, from ${number(from.seq + 1)} on`}, intact
+        {plural(records, 'record')}
+        {from && `, from ${number(from.seq + 1)} on`}, intact
       </span>
     </Chip>
   )

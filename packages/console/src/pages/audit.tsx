@@ -6,7 +6,7 @@ import type { AuditRecord, Operator } from '../../../sluice/src/operate/console/
 import { callApi, problemOf } from '../client.ts'
 import type { AuditQuery } from '../hooks.ts'
 import { useQuery } from '../hooks.ts'
-import { Empty, number, PageHeader, Problem, Select, withAnyOption } from '../ui.tsx'
+import { Empty, number, PageHeader, Problem, plural, Select, withAnyOption } from '../ui.tsx'
 import { AuditRecords } from './audit-records.tsx'
 import { Verify } from './audit-verify.tsx'
 
@@ -93,7 +93,7 @@ function Records(props: {
             class="search"
             type="search"
             aria-label="Search the audit"
-            placeholder="Search for a caller, tool, reference…"
+            placeholder="Caller, tool or reference"
             maxLength={256}
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
@@ -116,7 +116,7 @@ function Records(props: {
       <Problem text={first.problem ?? problem} />
       {first.data && records.length === 0 && (
         <Empty title={query === '' ? 'No records yet' : 'No matching records'}>
-          {query === '' ? undefined : `${number(scanned)} records were searched.`}
+          {query === '' ? undefined : `${plural(scanned, 'record')} searched.`}
         </Empty>
       )}
       {records.length > 0 && <AuditRecords records={records} withTenant={tenant === ''} />}

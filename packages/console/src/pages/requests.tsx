@@ -148,7 +148,11 @@ function RequestFields({ request }: { readonly request: RecentRequest }): JSX.El
             ),
         )}
       </dl>
-      <LayerPath {...request} />
+      {request.layers ? (
+        <LayerPath {...request} />
+      ) : (
+        <p class="dim">The layers are measured while this page is open, for at most 50 requests a second.</p>
+      )}
       <p class="links">
         {ticket !== undefined && <a href={`#/approvals/${encodeURIComponent(ticket)}`}>Open its ticket</a>}
         {tenant !== '' && <a href={auditLink({ tenant, text: reference ?? ticket ?? caller })}>Find it in the audit</a>}

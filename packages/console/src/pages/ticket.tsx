@@ -9,7 +9,7 @@ import { callApi } from '../client.ts'
 import { subscribe } from '../event-stream.ts'
 import { useNow, useQuery } from '../hooks.ts'
 import { Back } from '../icons.tsx'
-import { ago, Chip, countdown, dateTime, Empty, Hints, Visible } from '../ui.tsx'
+import { ago, Chip, countdown, dateTime, Empty, Hints, Visible, VisibleLines } from '../ui.tsx'
 import { TicketContext } from './context.tsx'
 import { DecisionForm, InDoubtForm } from './decide.tsx'
 import type { NextTicket } from './outcome.tsx'
@@ -78,7 +78,7 @@ export function TicketDetail(props: TicketDetailProps): JSX.Element {
         <Hints hints={ticket.hints} />
       </div>
       <p class="what">
-        <Visible text={ticket.description} />
+        <VisibleLines text={ticket.description} />
       </p>
       {ticket.effect && <Effect effect={ticket.effect} />}
       <Facts ticket={ticket} />

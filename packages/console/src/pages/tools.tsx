@@ -7,7 +7,7 @@ import { callApi } from '../client.ts'
 import { Code, toLines } from '../code.tsx'
 import { useQuery } from '../hooks.ts'
 import { TryTool } from '../try-tool.tsx'
-import { Chip, Empty, Hints, milliseconds, number, PageHeader, Problem, Visible } from '../ui.tsx'
+import { Chip, Empty, Hints, milliseconds, number, PageHeader, Problem, plural, Visible, VisibleLines } from '../ui.tsx'
 
 export function ToolsPage({ operator }: { readonly operator: Operator }): JSX.Element {
   const { data, problem } = useQuery(() => callApi('listServers', {}), '')
@@ -48,18 +48,19 @@ function ServerTools(props: {
       <h2>
         <Visible text={server.title ?? server.name} /> <span class="dim">{server.version}</span>{' '}
         <span class="dim tokens" title={tokenRule}>
-          about {number(server.tokens)} tokens for {number(server.tools.length)}{' '}
-          {server.tools.length === 1 ? 'tool' : 'tools'}
+          {server.tools.length === 0
+            ? 'no tools'
+            : `about ${number(server.tokens)} tokens for ${plural(server.tools.length, 'tool')}`}
         </span>
       </h2>
       {server.description !== undefined && (
         <p class="dim">
-          <Visible text={server.description} />
+          <VisibleLines text={server.description} />
         </p>
       )}
       {server.rules.length > 0 && (
         <details class="rules">
-          <summary>{server.rules.length} approval rules; the first match decides</summary>
+          <summary>{plural(server.rules.length, 'approval rule')}; the first match decides</summary>
           <ol>
             {server.rules.map(({ place, text: words }) => (
               <li key={place}>
@@ -75,7 +76,7 @@ function ServerTools(props: {
         ))}
       </div>
       {found.length > maxShownTools && (
-        <p class="dim">{number(found.length - maxShownTools)} more tools: search for one by name.</p>
+        <p class="dim">{plural(found.length - maxShownTools, 'more tool')}: search for one by name.</p>
       )}
     </section>
   )
@@ -101,12 +102,12 @@ function ToolCard(props: {
           {tool.approval !== 'never' && <Chip tone="accent">approval: {tool.approval}</Chip>}
           <Hints hints={tool.hints} />
           <span class="card-count">
-            {number(tool.calls)} calls
-            {tool.errors > 0 && <span class="bad-text"> · {number(tool.errors)} errors</span>}
+            {plural(tool.calls, 'call')}
+            {tool.errors > 0 && <span class="bad-text"> · {plural(tool.errors, 'error')}</span>}
           </span>
         </span>
         <span class="card-text">
-          <Visible text={tool.description} />
+          <VisibleLines text={tool.description} />
         </span>
       </summary>
       <dl class="facts">
