@@ -33,14 +33,14 @@ export interface Watches {
 }
 
 /** A client that subscribed, with what its server publishes to its tenant. */
-interface Watcher {
+interface Subscriber {
   isWanted(): boolean
   readonly publish: Call['publish']
   readonly tenant: string
   readonly shown: string
 }
 interface WatchedResource {
-  readonly watchers: Set<Watcher>
+  readonly subscribers: Set<Subscriber>
   /** Tells the subscribers that the resource changed, or may have changed. */
   changed(): void
   subscription: Subscription | undefined
@@ -69,9 +69,9 @@ export function createWatches({ name, scope, connections, clock, logger, credent
   function sweep(): void {
     cancelSweep = undefined
     for (const group of [...groups.values()])
-      for (const [uri, { watchers }] of [...group.byUri]) {
-        for (const watcher of [...watchers]) if (!watcher.isWanted()) watchers.delete(watcher)
-        if (watchers.size === 0) end(group, uri)
+      for (const [uri, { subscribers }] of [...group.byUri]) {
+        for (const subscriber of [...subscribers]) if (!subscriber.isWanted()) subscribers.delete(subscriber)
+        if (subscribers.size === 0) end(group, uri)
       }
     if (groups.size > 0) cancelSweep = clock.after(sweepMs, sweep)
   }
@@ -167,11 +167,11 @@ export function createWatches({ name, scope, connections, clock, logger, credent
         group.byUri.set(uri, watch)
         begin(group, uri, watch)
       }
-      const { watchers } = watch
-      const watcher = { isWanted, publish: call.publish, tenant: call.tenant.id, shown }
-      watchers.add(watcher)
+      const { subscribers } = watch
+      const subscriber = { isWanted, publish: call.publish, tenant: call.tenant.id, shown }
+      subscribers.add(subscriber)
       return () => {
-        if (watchers.delete(watcher) && watchers.size === 0) end(group, uri)
+        if (subscribers.delete(subscriber) && subscribers.size === 0) end(group, uri)
       }
     },
     close() {
@@ -182,15 +182,15 @@ export function createWatches({ name, scope, connections, clock, logger, credent
 }
 
 function watchedResource(): WatchedResource {
-  const watchers = new Set<Watcher>()
+  const subscribers = new Set<Subscriber>()
   return {
-    watchers,
+    subscribers,
     changed() {
       // Once for all clients of a tenant on one server, under each name that they know.
-      const told = new Map<Watcher['publish'], Set<string>>()
-      for (const { publish, tenant, shown } of watchers) {
-        const names = told.get(publish) ?? new Set()
-        told.set(publish, names)
+      const notified = new Map<Subscriber['publish'], Set<string>>()
+      for (const { publish, tenant, shown } of subscribers) {
+        const names = notified.get(publish) ?? new Set()
+        notified.set(publish, names)
         const name = JSON.stringify([tenant, shown])
         if (!names.has(name)) publish({ kind: 'resource', uri: shown, tenant })
         names.add(name)
