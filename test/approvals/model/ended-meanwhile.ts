@@ -3,6 +3,7 @@
  * that had not claimed the ticket by then must not run.
  */
 
+import type { InWorld } from './stores.ts'
 import { runMs } from './ticket-model.ts'
 import type { ModelWorld, Process } from './world.ts'
 import { observedIn, operator, requestIn, startProcess } from './world.ts'
@@ -39,8 +40,18 @@ export const ends: { readonly [how: string]: End } = {
   },
 }
 
+/** Ends the ticket before every access of the call, each time in a new world. Returns the number of accesses. */
+export async function endBeforeEach(inWorld: InWorld, end: End): Promise<number> {
+  let access = 0
+  for (let wentOn = true; wentOn; )
+    await inWorld(async (world) => {
+      wentOn = await endBefore(world, ++access, end)
+    })
+  return access - 1
+}
+
 /** Returns `false` if the call had fewer than `access` accesses. Throws if it ran although the ticket had ended. */
-export async function endBefore(world: ModelWorld, access: number, end: End): Promise<boolean> {
+async function endBefore(world: ModelWorld, access: number, end: End): Promise<boolean> {
   const [first, other] = [startProcess(world), startProcess(world)]
   const id = requestIn(await first.call(0)) ?? ''
   await first.approvals.decide(id, { approved: true }, operator)

@@ -1,7 +1,11 @@
-/** Schedules of tickets, grants, crashes and failures against the model, and crowds around one ticket, on every store. */
+/**
+ * Schedules of tickets, grants, crashes and failures against the model, crowds around one ticket, and tickets that end
+ * while a call uses them, on every store.
+ */
 
 import fc from 'fast-check'
 import { crowds, playCrowd } from '../../approvals/model/crowd.ts'
+import { endBeforeEach, ends } from '../../approvals/model/ended-meanwhile.ts'
 import { play, schedules } from '../../approvals/model/schedule.ts'
 import type { InWorld } from '../../approvals/model/stores.ts'
 import { inMemory, inSqlite, startPostgresWorlds, startRedisWorlds } from '../../approvals/model/stores.ts'
@@ -34,6 +38,14 @@ export const run: Soak = async ({ times, seed, progress }) => {
   ] as const) {
     await check(`schedules in ${name}`, schedules, inWorld, times(10_000 * part), play)
     await check(`crowds in ${name}`, crowds, inWorld, times(10_000 * part), playCrowd)
+    for (const [how, end] of Object.entries(ends))
+      await endBeforeEach(inWorld, end).then(
+        (accesses) => {
+          const what = `accesses of a call in ${name}, each after a ticket that ended`
+          counted[what] = (counted[what] ?? 0) + accesses
+        },
+        (thrown: unknown) => lost.push(`a ticket that is ${how}, in ${name}: ${String(thrown)}`),
+      )
   }
   await stop()
   await stopPostgres()
