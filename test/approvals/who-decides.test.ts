@@ -51,7 +51,7 @@ async function inDoubt(
 const give = (desk: Approvals, ticket: string, by: Decider): Promise<unknown> =>
   desk.grants.create({ ticket, arguments: 'exactly', durationMs: minute }, by)
 
-describe('a person who may not approve may not grant or resolve', () => {
+describe('a person who may not approve may not grant, resolve or take back', () => {
   test('with approver "other", not the requester', async () => {
     const { call, approvals } = await openApprovalsFixture({ approver: 'other', grants })
     const { request_id } = requiredIn(await call('pay', { amount: 5 }))
@@ -74,6 +74,19 @@ describe('a person who may not approve may not grant or resolve', () => {
     await expect(doubt.approvals.resolve(doubt.id, 'did not run', operator)).rejects.toMatchObject(forbidden)
     expect(textOf(await doubt.call('pay'))).toBe('')
     expect(doubt.ran).toEqual([])
+  })
+
+  test('an approval is taken back by the person who gave it, while that person may decide', async () => {
+    const { call, approvals } = await openApprovalsFixture()
+    const { request_id } = requiredIn(await call('pay', { amount: 5 }))
+    await approvals.decide(request_id, { approved: true }, operator)
+    for (const [now, problem] of [
+      [{ ...operator, operator: false }, forbidden],
+      [{ ...operator, tenants: ['globex'] }, { reason: 'approvalInvalid' }],
+      [omar, { reason: 'conflict' }],
+    ] as const)
+      await expect(approvals.takeBack(request_id, now)).rejects.toMatchObject(problem)
+    expect(await approvals.takeBack(request_id, operator)).toMatchObject({ status: 'denied' })
   })
 
   test('a webhook that speaks for a person has the same limits', async () => {
