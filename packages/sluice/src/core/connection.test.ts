@@ -4,6 +4,7 @@ import { fakeClock, settle } from '../testing/clock.ts'
 import type { Connection } from './connection.ts'
 import { createConnection } from './connection.ts'
 import { RpcError } from './error.ts'
+import type { Stop } from './stop.ts'
 import { createStop } from './stop.ts'
 
 type Sent = { id?: string; method?: string; params?: { requestId?: string } }
@@ -93,10 +94,34 @@ test('closing stops running calls, refuses open questions, and actions once', as
   await expect(ask(connection, sent)).rejects.toMatchObject({ reason: 'cancelled' })
 })
 
+/** A stop that knows how many listen to it. */
+function countingStop(): { readonly stop: Stop; listeners(): number } {
+  const stop = createStop()
+  let listeners = 0
+  const counting: Stop = {
+    get reason() {
+      return stop.reason
+    },
+    get signal() {
+      return stop.signal
+    },
+    stop: (reason) => stop.stop(reason),
+    onStop(then) {
+      const unlisten = stop.onStop(then)
+      listeners++
+      return () => {
+        listeners--
+        unlisten()
+      }
+    },
+  }
+  return { stop: counting, listeners: () => listeners }
+}
+
 /** The events that may happen to a question, in any order and more than once. */
 const anyEvent = fc.constantFrom('registered', 'not registered', 'response', 'refusal', 'deadline', 'stop', 'close')
 
-test('in every order of events, a question settles once and then holds no timer and no entry in the store', async () => {
+test('in every order of events, a question settles once and then holds no timer, no listener and no entry in the store', async () => {
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(anyEvent, { minLength: 1, maxLength: 6 }), async (isShared, events) => {
       const clock = fakeClock()
@@ -118,12 +143,15 @@ test('in every order of events, a question settles once and then holds no timer 
         pendingSync: undefined,
       }
       const connection = createConnection({ id: 'c', clock, answerWithinMs: 1000, ...(isShared && { remote }) })
-      const [sent, stop]: [Sent[], ReturnType<typeof createStop>] = [[], createStop()]
+      const sent: Sent[] = []
+      const { stop, listeners } = countingStop()
       let settled = 0
       const count = (): void => {
         settled++
       }
-      ask(connection, sent, stop).then(count, count)
+      const sentLate: Sent[] = []
+      const send = (message: Sent): unknown => (settled > 0 && 'id' in message ? sentLate : sent).push(message)
+      connection.request('roots/list', {}, { send, stop }).then(count, count)
       const actions: { readonly [event in (typeof events)[number]]: () => unknown } = {
         registered: registration.resolve,
         'not registered': () => registration.reject(new Error('unavailable')),
@@ -138,8 +166,9 @@ test('in every order of events, a question settles once and then holds no timer 
         await settle()
       }
       expect(settled).toBe(1)
-      expect(clock.pending).toBe(0)
+      expect([clock.pending, listeners()]).toEqual([0, 0])
       expect([...registered]).toEqual([])
+      expect(sentLate).toEqual([])
       // A question that the client has seen is withdrawn when it ends, unless the client ended it.
       expect(sent.filter(({ method }) => method === 'notifications/cancelled').length).toBeLessThanOrEqual(1)
     }),

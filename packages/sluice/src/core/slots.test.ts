@@ -47,6 +47,19 @@ test('a released slot goes to a waiting claim before any new claim', () => {
   expect([slots.taken, slots.waiting]).toEqual([0, 0])
 })
 
+test('a slot that is released while it is granted goes to a waiting claim before a new one', () => {
+  const slots = make({ slots: 1, queue: 2 })
+  const events: string[] = []
+  slots.take()
+  const first = slots.wait('a', () => {
+    first?.release()
+    expect(slots.take()).toBeUndefined()
+  })
+  queueUp(slots, 'b', events)
+  slots.free()
+  expect(events).toEqual(['b'])
+})
+
 test('free slots go to the lanes in turn', () => {
   const slots = make({ slots: 1, queue: 10 })
   const events: string[] = []
