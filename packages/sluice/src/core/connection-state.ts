@@ -34,11 +34,8 @@ export type StateChange =
   | { readonly kind: 'subscribe'; readonly uri: string; readonly tenant: string | undefined }
   | { readonly kind: 'unsubscribe'; readonly uri: string }
 
-/**
- * Total characters of the URIs that one connection, or one `subscriptions/listen`, may hold. It is limited because the
- * client chooses them.
- */
-export const maxUriChars: number = 64 * 1024
+/** Total characters of the URIs that one connection may hold. It is limited because the client chooses them. */
+const maxUriChars = 64 * 1024
 const maxUris = 1000
 
 export const initialState: ConnectionState = {
@@ -72,7 +69,7 @@ export function applyChange(state: ConnectionState, change: StateChange): Connec
   }
 }
 
-export function charsIn(texts: Iterable<string>): number {
+function charsIn(texts: Iterable<string>): number {
   let chars = 0
   for (const text of texts) chars += text.length
   return chars

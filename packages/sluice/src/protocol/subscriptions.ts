@@ -7,7 +7,6 @@
 import type { Result } from '../core/answer.ts'
 import type { Call, ServerEvent } from '../core/call.ts'
 import type { Connection } from '../core/connection.ts'
-import { charsIn, maxUriChars } from '../core/connection-state.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
@@ -30,7 +29,7 @@ interface SubscriptionFilter {
  */
 const maxUris = 1000
 const maxSubscriptions = 10_000
-const maxParams = maxUriChars + 4096
+const maxParams = 68 * 1024
 const maxTotalBytes = 128 * 1024 * 1024
 /** Worst-case memory of one character of JSON once it is parsed. */
 const bytesPerChar = 10
@@ -48,8 +47,6 @@ function parseFilter({ params, tenant }: Call): SubscriptionFilter {
     !uris.every((uri) => typeof uri === 'string' && uri.length <= maxUriLength)
   )
     throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs of at most ${maxUriLength} characters`)
-  if (charsIn(uris) > maxUriChars)
-    throw invalidParams(`resourceSubscriptions must have at most ${maxUriChars} characters in all`)
   return {
     tools: requested['toolsListChanged'] === true,
     prompts: requested['promptsListChanged'] === true,
