@@ -46,9 +46,10 @@ const syntheticNightCount = 60
 /** Nights to go with the year, so that sleep and recovery can be tried too. */
 export function syntheticNights(tenant: string, nowMs: number): readonly Night[] {
   const random = randomOf(`${tenant} nights`)
-  const today = Math.floor(nowMs / 86_400_000)
+  // Every night ends before seven, so before that hour the last one is the night to yesterday.
+  const last = Math.floor((nowMs - 7 * 3_600_000) / 86_400_000)
   return Array.from({ length: syntheticNightCount }, (_, at) => {
-    const day = today - at
+    const day = last - at
     const inBedS = Math.round((7 + random() * 1.8) * 3600)
     const asleepS = Math.round(inBedS * (0.84 + random() * 0.12))
     const [deepS, remS] = [
