@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'sluice'
-import { audit } from 'sluice'
 import { readAllAudit, verifyAudit } from 'sluice/audit'
 import { sqliteStore } from 'sluice/sqlite'
 import { openApprovalsFixture, owner, requiredIn } from '../../kit/servers/approvals.fixture.ts'
@@ -42,7 +41,7 @@ export const run: Soak = async ({ times, random, progress }) => {
 
 /** Every fifth call is denied. Returns the number of approved ones. */
 async function live(store: Store, calls: number, say: (line: string) => void): Promise<number> {
-  const { call, approvals, server } = await openApprovalsFixture({}, { store, use: [audit()] })
+  const { call, approvals, server } = await openApprovalsFixture({}, { store, audited: true })
   let approved = 0
   for (let amount = 0; amount < calls; amount++) {
     const { request_id: id } = requiredIn(await call('pay', { amount }))

@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'sluice'
-import { audit, defineServer, memoryStore } from 'sluice'
-import { pruneAudit } from 'sluice/audit'
+import { defineServer, memoryStore } from 'sluice'
+import { createAudit, pruneAudit } from 'sluice/audit'
 import { createConsole } from 'sluice/console'
 import { createServer, nodeClock } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
@@ -28,9 +28,10 @@ export const run: Soak = async ({ times, progress }) => {
   const store = sqliteStore(join(folder, 'audit.db'))
   await fill(store, rows)
   progress(`audit-turns: ${rows} rows are there`)
-  const panel = createConsole({ store, clock: nodeClock })
+  const audit = createAudit({ store })
+  const panel = createConsole({ store, clock: nodeClock, audit })
   const info = { name: 'turns', version: '1' }
-  const server = createServer(defineServer({ ...info }), { store, secret, use: [audit(), panel.watch] })
+  const server = createServer(defineServer({ ...info }), { store, secret, use: [audit, panel.watch] })
   const serving = await panel.listen({ port: 0 })
   const { secret: key } = await panel.operators.create({ name: 'auditor', scopes: ['audit:export'] })
   const lost: string[] = []

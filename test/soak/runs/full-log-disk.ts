@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bearer, type Client, ClientError, connect, httpTransport, ServerError } from 'sluice/client'
+import type * as z from 'zod'
+import type { configSchema } from '../../../packages/cli/src/config/schema.ts'
 import { mountSmallDisk } from '../../kit/processes/small-disk.ts'
 import type { Soak } from '../soak.ts'
 
@@ -61,7 +63,11 @@ async function on(
   lost: string[],
 ): Promise<Counted> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-log-disk-'))
-  const config = { gate: null, limit: null, ...(log !== undefined && { log: { file: log } }) }
+  const config: z.input<typeof configSchema> = {
+    admission: null,
+    rateLimit: null,
+    ...(log !== undefined && { log: { file: log } }),
+  }
   writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify(config))
   const data = disk ?? join(folder, 'data')
   const args = ['serve', 'memory', '--http', '--port', '0', '--console-port', '0', '--data', data]
