@@ -11,17 +11,14 @@ import { ClientError } from '../../client/errors.ts'
 import type { Authorization, Challenge } from '../../client/http/authorization.ts'
 import { createHostGuard } from '../../client/http/hosts.ts'
 import { fetchSender } from '../../client/http/sender.ts'
-import { createOAuth } from '../../client/oauth/oauth.ts'
 import type { SavedSignIn, TokenStore } from '../../client/oauth/tokens.ts'
-import { sealedTokens } from '../../client/oauth/tokens.ts'
 import type { OAuth } from '../../client/oauth/types.ts'
 import { bugOf, RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import type { Page } from '../../core/plugin.ts'
 import { sha256 } from '../../core/sha256.ts'
+import { createAccounts } from './accounts.ts'
 import type { ClientSource } from './client-source.ts'
-import { readClient } from './client-source.ts'
-import { exclusively } from './exclusively.ts'
 import { codePage, messagePage } from './page.ts'
 import { createSignInQuestions } from './questions.ts'
 import type { Held } from './records.ts'
@@ -48,18 +45,6 @@ export interface SignInOptions {
 /** Lets each caller sign in at the upstream: `upstream({ name, url, auth: signIn({ redirectUrl }) })`. */
 export const signIn = (options: SignInOptions): UpstreamAuth => ({ open: (context) => createSignIn(options, context) })
 
-/** The state of one person as this process knows it. */
-interface Account {
-  readonly oauth: OAuth
-  text: string | undefined
-  /** The challenge of an upstream that wants more scopes. */
-  readonly wanted: string | undefined
-  readonly readAt: number
-}
-
-/** Other processes notice a new sign-in or a revocation within this time. */
-const staleMs = 5000
-const maxAccounts = 10_000
 const maxTries = 5
 /** The upstream names the issuer, so it may be long. */
 const maxIssuerChars = 300
@@ -67,10 +52,7 @@ const maxIssuerChars = 300
 function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth {
   const { clock, logger, audit, upstream, url, allowHosts, sender } = context
   const records = createRecords(context)
-  const accounts = new Map<string, Account>()
-  const client = readClient(options.client, context)
-  /** Tokens are bound to it, so a row that was copied to another upstream or caller does not open. */
-  const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([upstream, url, tenant, subject])
+  const { accountOf, forget, nameOf, oauthFor, tokensOf } = createAccounts(options, context, records)
   const redirectUrl = (): string =>
     typeof options.redirectUrl === 'string' ? options.redirectUrl : options.redirectUrl()
   if (!context.hasSecret)
@@ -82,61 +64,6 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
 
   const record = (kind: string, { tenant, subject }: Person, more: Params): void =>
     audit.record(tenant, kind, { upstream, caller: subject, ...more })
-
-  const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
-    const known = await client()
-    return createOAuth({
-      ...{ url, tokens, clock, key: nameOf(person), clientName: 'Sluice' },
-      ...(redirect !== undefined && { redirectUrl: redirect }),
-      ...(known && { client: known }),
-      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
-      ...(options.scope !== undefined && { scope: options.scope }),
-      ...(allowHosts && { allowHosts }),
-      ...(sender && { sender }),
-    })
-  }
-
-  function tokensOf(person: Person, changed: (text: string | undefined) => void): TokenStore {
-    const texts = records.texts(person)
-    const sealed = sealedTokens(
-      {
-        ...texts,
-        async set(key, text) {
-          await texts.set(key, text)
-          changed(text)
-        },
-      },
-      context.secrets(),
-      clock,
-    )
-    const lock = ['refreshing', person.tenant, person.subject]
-    return { ...sealed, exclusive: (_, work) => exclusively(context.store, lock, clock, work) }
-  }
-
-  /** Returns the account of a person, read again after a while. A changed record starts a new one. */
-  async function accountOf(person: Person): Promise<Account> {
-    const name = nameOf(person)
-    const known = accounts.get(name)
-    if (known && clock.now() - known.readAt < staleMs) return known
-    const [text, wanted] = await Promise.all([records.tokenText(person), records.wanted(person)])
-    const isSame = known !== undefined && known.text === text
-    const account: Account = {
-      ...{ text, wanted, readAt: clock.now() },
-      oauth: isSame
-        ? known.oauth
-        : await oauthFor(
-            tokensOf(person, (next) => {
-              const current = accounts.get(name)
-              if (current) current.text = next
-            }),
-            person,
-          ),
-    }
-    if (accounts.size >= maxAccounts) accounts.clear()
-    accounts.set(name, account)
-    return account
-  }
-  const forget = (person: Person): unknown => accounts.delete(nameOf(person))
 
   const isReady = async (person: Person): Promise<boolean> => {
     const { text, wanted } = await accountOf(person)
@@ -194,11 +121,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     const isStepUp = wanted !== undefined && text !== undefined
     const header = isStepUp ? wanted : await probe()
     const redirect = redirectUrl()
-    const oauth = await oauthFor(
-      tokensOf(person, () => {}),
-      person,
-      redirect,
-    )
+    const oauth = await oauthFor(tokensOf(person), person, redirect)
     const begun = await explainStartError(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
     await records.begin(person, { signIn: begun, redirectUrl: redirect })
     record('upstream sign-in started', person, { issuer: begun.issuer.slice(0, maxIssuerChars), ...origin })
@@ -252,7 +175,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held, origin)
     // Of two requests with the code, one continues.
     if (!(await records.changeHeld(person, held, undefined))) throw new RpcError('conflict', 'This code was just used')
-    await tokensOf(person, () => {}).save(nameOf(person), held.saved)
+    await tokensOf(person).save(nameOf(person), held.saved)
     await records.want(person, undefined)
     await records.claimLister(person)
     forget(person)
@@ -292,7 +215,7 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     async state(person) {
       const { text, wanted } = await accountOf(person)
       if (text === undefined) return { state: (await records.held(person)) ? 'waiting' : 'signed out' }
-      const saved = await tokensOf(person, () => {}).load(nameOf(person))
+      const saved = await tokensOf(person).load(nameOf(person))
       if (!saved) return { state: 'signed out' }
       const { issuer, scope, expiresAt } = saved
       return {

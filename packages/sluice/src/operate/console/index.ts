@@ -34,7 +34,6 @@ import { attemptObserver } from './try-tool.ts'
 export type { ClientFile, RouteInput, RouteName, RouteOutput } from './api.ts'
 export { routes, schemas } from './api.ts'
 export type { ConsoleListenOptions, ConsoleServing } from './http.ts'
-export { openApi } from './openapi.ts'
 export type { NewOperator, OperatorKey, OperatorScope, Operators } from './operators.ts'
 
 /** What the console shows, and who signs in to it. */
