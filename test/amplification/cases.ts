@@ -17,6 +17,10 @@ const jsonKinds = kinds.map((kind) => ({
   required: ['kind', 'text', 'size'],
 }))
 
+const valibotForms = v.object({
+  list: v.array(v.union([v.pipe(v.string(), v.email()), v.pipe(v.string(), v.url()), v.pipe(v.string(), v.uuid())])),
+})
+
 const lists = {
   zod: z.object({
     list: z.array(
@@ -25,13 +29,8 @@ const lists = {
   }),
   /** Formats that the published schema names and that only the library can check. */
   zodForms: z.object({ list: z.array(z.union([z.email(), z.url(), z.uuid()])) }),
-  valibotForms: toStandardJsonSchema(
-    v.object({
-      list: v.array(
-        v.union([v.pipe(v.string(), v.email()), v.pipe(v.string(), v.url()), v.pipe(v.string(), v.uuid())]),
-      ),
-    }),
-  ),
+  valibotForms: toStandardJsonSchema(valibotForms),
+  valibotPiped: toStandardJsonSchema(v.pipe(valibotForms, v.description('A list'))),
   arktypeForms: type({ list: type('string.email').or('string.url').or('string.uuid').array() }),
   valibot: toStandardJsonSchema(
     v.object({
@@ -75,6 +74,7 @@ export function amplified(): Server {
         tool({ name: 'zod', description, input: lists.zod, run: done }),
         tool({ name: 'zod-forms', description, input: lists.zodForms, run: done }),
         tool({ name: 'valibot-forms', description, input: lists.valibotForms, run: done }),
+        tool({ name: 'valibot-piped', description, input: lists.valibotPiped, run: done }),
         tool({ name: 'arktype-forms', description, input: lists.arktypeForms, run: done }),
         tool({ name: 'valibot', description, input: lists.valibot, run: done }),
         tool({ name: 'arktype', description, input: lists.arktype, run: done }),
@@ -132,7 +132,7 @@ export const cases: readonly Case[] = [
     call(tool, 'a wrong member each', items(maxMembers / 4, { kind: 'a', text: 1, size: '' })),
     call(tool, 'right', items(maxMembers / 5, { kind: 'a', text: '', size: 1 })),
   ]),
-  ...['zod-forms', 'valibot-forms', 'arktype-forms'].map((tool) =>
+  ...['zod-forms', 'valibot-forms', 'valibot-piped', 'arktype-forms'].map((tool) =>
     call(tool, 'texts of an unknown format', items(maxMembers, '')),
   ),
   raw('a million bytes of objects', `[${'{},'.repeat(million / 3)}{}]`),

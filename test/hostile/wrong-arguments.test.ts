@@ -115,22 +115,53 @@ describe('constraints that the published schema cannot express', () => {
     expect(checks).toBe(1)
   })
 
-  test('Valibot stops at the first wrong value', async () => {
-    const checks = await checksOf((isFit) => {
-      const email = v.email(({ input }) => `${input} is ${isFit(input)}`)
-      return toStandardJsonSchema(v.object({ list: v.array(v.union([v.pipe(v.string(), email), v.never()])) }))
-    })
-    expect(checks).toBe(1)
+  const item = (isFit: (value: string) => boolean) =>
+    v.union([
+      v.pipe(
+        v.string(),
+        v.email(({ input }) => `${input} is ${isFit(input)}`),
+      ),
+      v.never(),
+    ])
+  test.each<readonly [string, (isFit: (value: string) => boolean) => Schema]>([
+    ['', (isFit) => toStandardJsonSchema(v.object({ list: v.array(item(isFit)) }))],
+    [
+      ' in a pipe',
+      (isFit) => toStandardJsonSchema(v.pipe(v.object({ list: v.array(item(isFit)) }), v.description('A list'))),
+    ],
+    [
+      ' in a recursive schema',
+      (isFit) => {
+        const node: v.GenericSchema<{ list: string[]; more?: object | undefined }> = v.object({
+          list: v.array(item(isFit)),
+          more: v.optional(v.lazy(() => node)),
+        })
+        return toStandardJsonSchema(node)
+      },
+    ],
+  ])('Valibot stops at the first wrong value%s', async (_, make) => {
+    expect(await checksOf(make)).toBe(1)
   })
 })
 
-test('a large valid Valibot call runs on the output of its schema', async () => {
-  const input = toStandardJsonSchema(v.object({ list: v.array(v.string()), more: v.optional(v.string(), 'filled in') }))
+const filledIn = v.object({ list: v.array(v.string()), more: v.optional(v.string(), 'filled in') })
+test.each([
+  ['schema', filledIn, '300 filled in'],
+  [
+    'pipe',
+    v.pipe(
+      filledIn,
+      v.transform(({ list, more }) => ({ list, more: `${more}, changed` })),
+    ),
+    '300 filled in, changed',
+  ],
+])('a large valid Valibot call runs on the output of its %s', async (_, schema, text) => {
+  const input = toStandardJsonSchema(schema)
   const taking = tool({ name: 'take', description: 'Takes', input, run: ({ list, more }) => `${list.length} ${more}` })
   const server = createServer(defineServer({ name: 'x', version: '1', tools: [taking] }))
   const params = { name: 'take', arguments: { list: Array.from({ length: 300 }, () => 'right') } }
   expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
-    result: { isError: false, content: [{ text: '300 filled in' }] },
+    result: { isError: false, content: [{ text }] },
   })
 })
 

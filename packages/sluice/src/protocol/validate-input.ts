@@ -65,19 +65,28 @@ interface Valibot extends StandardSchemaV1 {
 }
 
 /**
- * Returns the schema behind `toStandardJsonSchema`, which hides it but passes it to a hook of its conversion.
- * `undefined` if the schema is asynchronous, or is not the one that `validate` belongs to, because a pipe is not
- * passed.
+ * Returns the schema behind `toStandardJsonSchema`, which hides it. The conversion first converts the definitions, and
+ * then looks the schema up in a map that a hook of the definition can reach. `undefined` if the schema is asynchronous,
+ * or is not the one that `validate` belongs to.
  */
 function valibotOf(input: Schema): Valibot | undefined {
   // Always present, because otherwise the tool could not have been defined.
   const { validate, jsonSchema } = input['~standard'] as StandardSchemaV1.Props & StandardJSONSchemaV1.Props
   let found: Valibot | undefined
-  const overrideSchema = ({ valibotSchema: shown }: { valibotSchema: Valibot }): void => {
-    if (!shown.async && shown['~standard'].validate === validate) found = shown
+  const overrideSchema = ({ referenceMap }: { referenceMap: { get?: (schema: Valibot) => void } }): void => {
+    if (!found)
+      referenceMap.get = (schema) => {
+        found = schema
+        delete referenceMap.get
+      }
   }
-  jsonSchema.input({ target: 'draft-2020-12', libraryOptions: { overrideSchema } })
-  return found
+  const libraryOptions = { definitions: { any: { type: 'any' } }, overrideSchema }
+  try {
+    jsonSchema.input({ target: 'draft-2020-12', libraryOptions })
+  } catch {
+    // Another version of the conversion may refuse the definition. Then the library validates as it does by itself.
+  }
+  return found?.async || found?.['~standard'].validate !== validate ? undefined : found
 }
 
 function isLarge(root: unknown): boolean {
