@@ -233,6 +233,8 @@ test('an upstream shows its process and output, is restarted after a question, a
   await page.keyboard.press('Enter')
   await card.getByText('1 to review').waitFor({ state: 'detached' })
   expect(JSON.stringify(await fixture.call(agent, 'add_note', { title: 'x' }))).toContain('saved')
+  await go('#/audit')
+  await page.getByText('accepted tool:add_note of notes').waitFor()
 })
 
 test('the lines for a client are copied', async () => {

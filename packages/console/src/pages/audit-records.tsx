@@ -119,6 +119,15 @@ const sentences: { readonly [kind: string]: (fields: Fields) => string } = {
   revoked: ({ by, tool }) => `${by} ended a standing grant of ${tool}`,
   resolved: ({ by, verdict }) => `${by} found out about a call in doubt: it ${verdict}`,
   'key revoked': ({ by, prefix, subject }) => `${by} revoked the key ${prefix}… of ${subject}`,
+  'tool tried': ({ by, tool, subject }) => `${by} tried ${tool}${subject === undefined ? '' : ` as ${subject}`}`,
+  'definition accepted': ({ by, definition, upstream }) => `${by} accepted ${definition} of ${upstream}`,
+  'definition rejected': ({ by, definition, upstream }) => `${by} rejected ${definition} of ${upstream}`,
+  'definition decision refused': ({ by, decision, definition, upstream }) =>
+    `${by} may not have ${definition} of ${upstream} ${decision}`,
+  'definitions accepted at first use': ({ definitions, upstream }) =>
+    `Definitions of ${upstream} were accepted at first use: ${definitions}`,
+  'connection quarantined': ({ upstream, definition }) =>
+    `A connection to ${upstream} was set apart, because ${definition} differs there`,
   'upstream sign-in started': ({ caller, upstream }) => `${caller} started a sign-in to ${upstream}`,
   'upstream code refused': ({ caller, upstream }) => `${caller} typed a wrong code for ${upstream}`,
   'upstream signed in': ({ caller, upstream }) => `${caller} signed in to ${upstream}`,
@@ -128,6 +137,7 @@ const sentences: { readonly [kind: string]: (fields: Fields) => string } = {
   questionAnswered: ({ upstream, target }) => `A question of ${upstream} during ${target} was answered`,
   'person added': ({ by, person }) => `${by} added the person ${person}`,
   'person removed': ({ by, person }) => `${by} removed the person ${person}`,
+  dropped: ({ records }) => `Records were lost, because the store was too slow: ${records}`,
   pruned: () => 'Older records were removed, and a checkpoint was signed',
 }
 
