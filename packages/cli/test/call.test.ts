@@ -3,12 +3,14 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serveHttp } from 'sluice/node'
 import { sse } from 'sluice/sse'
 import { websocket } from 'sluice/websocket'
 import { expect, onTestFinished, test } from 'vitest'
 import { rawTool, rawUpstream, textResult } from '../../../test/gateway/raw-upstream.ts'
+import { openTmux } from '../../../test/kit/processes/tmux.ts'
 import { createEverything } from '../../../test/kit/servers/everything.fixture.ts'
 import { aFolder, main, sluice } from './command.ts'
 
@@ -147,4 +149,21 @@ test('the status of a task is printed when it changes, not each time it is looke
   const result = textResult('ordered')
   const { out, err } = await sluice(aFolder(), ['call', raw.url, 'order'])
   expect({ out, err }).toEqual({ out: 'ordered\n', err: '… Waiting for approval\n… Packing\n' })
+})
+
+test('a form shows the choices of a field, and asks again after a wrong word', { timeout: 120_000 }, async () => {
+  const cwd = aFolder()
+  const shop = fileURLToPath(new URL('../../../test/kit/servers/gated-module.fixture.ts', import.meta.url))
+  const served = `${process.execPath} ${main} serve ${shop} --stdio --data ${join(cwd, 'data')}`
+  const call = [process.execPath, main, 'call', served, 'pay', `ran=${join(cwd, 'ran')}`, 'amount=5']
+  const terminal = openTmux(call, cwd)
+  await terminal.until((screen) => screen.includes('decision (approve, deny):'))
+  terminal.type('yes')
+  terminal.press('Enter')
+  await terminal.until((screen) => screen.split('decision (approve, deny):').length === 3)
+  terminal.type('approve')
+  terminal.press('Enter')
+  await terminal.until((screen) => screen.includes('note:'))
+  terminal.press('Enter')
+  await terminal.until((screen) => screen.includes('Paid 5') && screen.includes('ended 0'))
 })

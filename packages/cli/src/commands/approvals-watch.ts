@@ -103,7 +103,9 @@ async function watchAtTerminal(
     const ticket = await approvals.decide(id, { approved, ...(note !== '' && { note }) }, by)
     const name = markedText(`${ticket.tool} for ${ticket.caller.subject}`)
     if (ticket.status === 'pending') return `Counted. ${name} needs ${ticket.needed} approvals.`
-    return `${approved ? 'Approved' : 'Denied'} ${name}.${approved ? ' It runs when its agent calls again.' : ''}`
+    if (!approved) return `Denied ${name}.`
+    // A task goes on by itself.
+    return `Approved ${name}. It runs ${ticket.task === undefined ? 'when its agent calls again' : 'now'}.`
   }
   async function perform(action: WatchAction): Promise<void> {
     if (action.kind === 'leave') return left.abort()

@@ -86,7 +86,12 @@ export const auditSearch = (
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
               shown(kind),
               shown(by ?? caller),
-              shown(target ?? tool ?? (terminal.isTty && typeof ticket === 'string' ? shortId(ticket) : ticket)),
+              shown(
+                target ??
+                  tool ??
+                  record['upstream'] ??
+                  (terminal.isTty && typeof ticket === 'string' ? shortId(ticket) : ticket),
+              ),
               shown(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
               escapeControls(
                 Object.entries(more)

@@ -125,9 +125,20 @@ async function answerElicitation({ terminal, signal }: CommandContext, params: P
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const pairs: string[] = []
   for (const [name, property] of Object.entries(properties)) {
-    const choices = isObject(property) && Array.isArray(property['enum']) ? ` (${property['enum'].join(', ')})` : ''
-    const reply = await prompt(`${escapeControls(name)}${escapeControls(choices)}: `, signal)
+    const choices = choicesOf(property)
+    const offered = choices.length > 0 ? ` (${choices.join(', ')})` : ''
+    let reply: string
+    // A wrong word would end the question without an answer, so it is asked again.
+    do reply = await prompt(escapeControls(`${name}${offered}: `), signal)
+    while (reply !== '' && choices.length > 0 && !choices.includes(reply))
     if (reply !== '') pairs.push(`${name}=${reply}`)
   }
   return { action: 'accept', content: readArguments(pairs, schema) }
+}
+
+/** Returns the values that a field accepts, from `enum` or the constants of `oneOf`. Empty if every value is accepted. */
+function choicesOf(property: unknown): readonly string[] {
+  const { enum: listed, oneOf } = isObject(property) ? property : {}
+  if (Array.isArray(listed)) return listed.map(String)
+  return Array.isArray(oneOf) ? oneOf.flatMap((each) => (isObject(each) ? [String(each['const'])] : [])) : []
 }

@@ -125,8 +125,12 @@ function findTool(gateway: Gateway, name: string, caller: ExplainedCaller): Upst
       exitCodes.usage,
     )
   if (first) return first
-  const unknown = gateway.states().filter(({ definitions }) => definitions === 'unknown')
-  const [missing] = unknown
+  const states = gateway.states()
+  for (const { name: upstream, leftOut } of states) {
+    const refused = leftOut.find((each) => each.kind === 'tool' && each.name === name)
+    if (refused) throw new CommandError(`The tool ${name} of ${upstream} is not served: ${refused.reason}`)
+  }
+  const missing = states.find(({ definitions }) => definitions === 'unknown')
   if (missing && all.length === 0)
     throw new CommandError(`The tools of ${missing.name} are not known: ${missing.lastError ?? 'it was never reached'}`)
   throw new CommandError(
