@@ -9,10 +9,16 @@ const draw = (name, attributes, text) => {
   if (text !== undefined) element.textContent = text
   return element
 }
-const km = (metres) => metres >= 1000 ? (metres / 1000).toFixed(metres >= 100000 ? 0 : 1) + ' km' : Math.round(metres) + ' m'
-function duration(seconds) {
-  const minutes = Math.round(seconds / 60)
-  return minutes >= 60 ? Math.floor(minutes / 60) + ' h ' + minutes % 60 + ' min' : minutes + ' min'
+const oneDigit = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+const inKm = (metres) => (metres / 1000).toLocaleString('en', metres >= 100000 ? { maximumFractionDigits: 0 } : oneDigit)
+const km = (metres) => metres >= 1000 ? inKm(metres) + ' km' : Math.round(metres) + ' m'
+/** Rounds an approximate time as the text does: from ten hours on to hours, below to five minutes. */
+function duration(seconds, approximate) {
+  const exact = Math.max(1, Math.round(seconds / 60))
+  const step = !approximate ? 1 : exact >= 600 ? 60 : exact >= 30 ? 5 : 1
+  const minutes = Math.round(exact / step) * step
+  const rest = minutes % 60 === 0 ? '' : minutes % 60 + ' min'
+  return minutes >= 60 ? (Math.floor(minutes / 60) + ' h ' + rest).trimEnd() : minutes + ' min'
 }
 const round = (value) => Math.round(value * 10) / 10
 const shorten = (name) => [...name].length > 32 ? [...name].slice(0, 31).join('') + '…' : name
@@ -79,13 +85,13 @@ function show(trip, chosen = 0) {
   const route = trip.routes[chosen]
   app.text($('problem'), '')
   app.text($('title'), trip.places.map(({ name }) => name).join(' → '))
-  app.text($('summary'), (trip.approximate ? 'about ' : '') + km(route.distanceM) + ', ' + duration(route.durationS)
+  app.text($('summary'), (trip.approximate ? 'about ' : '') + km(route.distanceM) + ', ' + duration(route.durationS, trip.approximate)
     + (route.traffic ? ', ' + duration(route.traffic.delayS) + ' of it delay' : ''))
   app.text($('note'), trip.approximate ? 'Distances and times are approximate.' : '')
   $('choices').hidden = trip.routes.length < 2
   $('choices').replaceChildren(...trip.routes.map(({ distanceM, durationS }, index) => {
     const button = document.createElement('button')
-    button.textContent = 'Route ' + (index + 1) + ': ' + km(distanceM) + ', ' + duration(durationS)
+    button.textContent = 'Route ' + (index + 1) + ': ' + km(distanceM) + ', ' + duration(durationS, trip.approximate)
     button.setAttribute('aria-pressed', String(index === chosen))
     button.onclick = () => show(trip, index)
     return button
