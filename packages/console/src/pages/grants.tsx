@@ -25,13 +25,17 @@ const columns: readonly Column<GrantSummary>[] = [
     name: 'Arguments',
     show: ({ arguments: scope }) => (
       <code>
-        <Visible text={scope} />
+        <Visible text={scopeInWords(scope)} />
       </code>
     ),
   },
   { name: 'Granted by', show: ({ by }) => <Visible text={by} /> },
   { name: 'Expires', show: ({ expiresAt }) => dateTime(expiresAt) },
 ]
+
+/** Returns `including {"article":"teapot"}`. A long scope is cut, so it is not always JSON. */
+const scopeInWords = (scope: string): string =>
+  scope === 'any' ? 'any' : scope.replace(/^\{"(exactly|including)":(.*?)\}?$/s, '$1 $2')
 
 export function Grants({ mayRevoke }: { readonly mayRevoke: boolean }): JSX.Element | null {
   const { pages, problem, more, reload } = usePages((after) => callApi('listGrants', after))
