@@ -56,7 +56,7 @@ test.each([
   [['build'], 1, /usage: build <folder>/],
   [['build', '/nowhere/at/all'], 1, /sluice-knowledge: .*\/nowhere\/at\/all/],
   [['/nowhere/at/all'], 1, /^sluice-knowledge: \/nowhere\/at\/all does not exist; name a folder/],
-  [['a', 'b'], 2, /'b' is a second one/],
+  [['a', 'b'], 2, /Unexpected argument 'b'/],
   [['--bogus'], 2, /--bogus[\s\S]*sluice-knowledge \[folder\]/],
 ])('%j is answered with what to do instead', async (args, code, said) => {
   const ran = await run(args)

@@ -35,10 +35,12 @@ function recordIn(path: string): BackupRecord | undefined {
   const text = readPrivateFile(path)
   if (text === undefined) return undefined
   const value: unknown = JSON.parse(text)
-  if (isTree(value) && ['client', 'file', 'backup', 'written'].every((name) => typeof value[name] === 'string'))
-    return value as unknown as BackupRecord
+  if (isBackupRecord(value)) return value
   throw new CommandError(`${path} is not a record of a backup. Restore it, or remove it.`)
 }
+
+const isBackupRecord = (value: unknown): value is BackupRecord =>
+  isTree(value) && ['client', 'file', 'backup', 'written'].every((name) => typeof value[name] === 'string')
 
 /** Returns the records of all files of a client. */
 export function recordsOf(data: string, client: string): readonly BackupRecord[] {

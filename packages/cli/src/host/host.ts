@@ -41,7 +41,7 @@ export interface HostOptions {
   /** Serves on stdio, where the only caller is the account that started the process. */
   readonly stdio?: boolean
   /**
-   * Lets a client on stdio approve for its own user, as there is no console. False for servers of others, whose operator
+   * Lets a client on stdio approve for its own user, because stdio has no console. False for upstreams, whose operator
    * decides in a terminal: few clients know how to ask, and the point is a check outside the client.
    */
   readonly clientApproves?: boolean

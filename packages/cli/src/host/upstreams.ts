@@ -1,4 +1,4 @@
-/** Servers of others as the configuration describes them: commands and URLs, behind one gateway with one endpoint for all. */
+/** The upstreams of a configuration: commands and URLs, behind one gateway with one endpoint for all. */
 
 import type { ServerDefinition } from 'sluice'
 import { didYouMean } from 'sluice/extend'

@@ -1,4 +1,4 @@
-/** Who may call what: keys against the tools of a server, by tool or by key, with the reason for each no. */
+/** Who may call what: keys against the tools of a server, by tool or by key, with the reason for each refusal. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'

@@ -92,5 +92,5 @@ test.each(['', '.', 'a.b', 'nonsense', `${'A'.repeat(16)}.`, `${'A'.repeat(16)}.
 )
 
 test('without a secret nothing is sealed', async () => {
-  await expect(make([]).seal.seal('x', bound, 1)).rejects.toThrow('without a secret')
+  await expect(make([]).seal.seal('x', bound, 1)).rejects.toThrow('No secret')
 })

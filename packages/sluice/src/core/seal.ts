@@ -34,7 +34,7 @@ export function createSeal(secrets: () => readonly string[], purpose: string, cl
   return {
     async seal(value, bound, ttlMs) {
       const [key] = await ready()
-      if (!key) throw new Error('Nothing can be sealed without a secret: set "secret"')
+      if (!key) throw new Error('No secret to seal with: set "secret"')
       // Random, because processes share the key but no counter. This is safe for 2^32 seals per purpose; then the
       // secret must change.
       const iv = crypto.getRandomValues(new Uint8Array(12))

@@ -6,7 +6,7 @@
 import { ServerError } from '../client/errors.ts'
 import type { Client } from '../client/types.ts'
 import { digest } from '../core/digest.ts'
-import type { Json, Params } from '../core/json.ts'
+import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { skillSettings } from './upstream-skills.ts'
 
@@ -90,19 +90,20 @@ export async function readDefinitions(
 export function parseDefinitions(text: string): UpstreamDefinitions | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) &&
-      lists.every(([name]) => Array.isArray(value[name] ?? (name === 'skills' && []))) &&
-      isObject(value['capabilities'])
-      ? (value as unknown as UpstreamDefinitions)
-      : undefined
+    return areDefinitions(value) ? value : undefined
   } catch {
     return undefined
   }
 }
+
+const areDefinitions = (value: unknown): value is UpstreamDefinitions =>
+  isObject(value) &&
+  lists.every(([name]) => Array.isArray(value[name] ?? (name === 'skills' && []))) &&
+  isObject(value['capabilities'])
 
 /**
  * Hashes what a model or a person sees of an upstream: tools, prompts, templates and instructions, with annotations,
  * schemas, icons and `_meta`. Resources are not part of it, because they are data.
  */
 export const hashOf = ({ tools, prompts, templates, instructions }: UpstreamDefinitions): string =>
-  digest({ tools, prompts, templates, instructions: instructions ?? null } as unknown as Json)
+  digest({ tools, prompts, templates, instructions: instructions ?? null })

@@ -170,7 +170,7 @@ export function endpointOf(
     ...(isText(title) && { title }),
     ...(isText(description) && { description }),
     ...(isText(websiteUrl) && /^https:\/\//.test(websiteUrl) && { websiteUrl }),
-    ...(shownIcons && { icons: shownIcons as unknown as NonNullable<ServerDefinition['icons']> }),
+    ...(shownIcons && { icons: shownIcons }),
     ...(instructions !== undefined && { instructions }),
     tools,
     ...(isObject(capabilities['prompts']) && { prompts }),

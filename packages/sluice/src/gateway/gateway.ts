@@ -7,7 +7,6 @@
  */
 
 import { digest } from '../core/digest.ts'
-import type { Json } from '../core/json.ts'
 import type { Contribution, Services } from '../core/plugin.ts'
 import type { Seal } from '../core/seal.ts'
 import { createSeal } from '../core/seal.ts'
@@ -173,7 +172,7 @@ function specsOf(
 
 /** Changes with the tools of the upstreams, which decide what views show. */
 const versionOf = (upstreams: readonly Upstream[], contexts: Contexts): string =>
-  digest(upstreams.map(({ name }) => contexts.of(name).one.definitions?.tools ?? null) as unknown as Json)
+  digest(upstreams.map(({ name }) => contexts.of(name).one.definitions?.tools ?? null))
 
 /** The upstreams as one server sees them, with what it must close. */
 interface OwnedContexts extends Contexts {

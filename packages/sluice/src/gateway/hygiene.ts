@@ -6,6 +6,7 @@
 import type { Result } from '../core/answer.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { Icon } from '../protocol/content.ts'
 
 /** Returns whether a key of `_meta` belongs to Sluice or to the protocol: `dev.sluice/…`, `io.modelcontextprotocol/…`. */
 function isReserved(key: string): boolean {
@@ -32,10 +33,10 @@ export function withCleanMeta<T extends Params>(value: T): T {
 }
 
 /** Returns the icons that a client may show. Others could open files, scripts or addresses inside a network. */
-export function cleanIcons(icons: unknown): readonly Params[] | undefined {
+export function cleanIcons(icons: unknown): readonly Icon[] | undefined {
   if (!Array.isArray(icons)) return undefined
   const kept = icons.filter(
-    (icon): icon is Params =>
+    (icon): icon is Icon =>
       isObject(icon) && typeof icon['src'] === 'string' && /^(https:\/\/|data:image\/)/i.test(icon['src']),
   )
   return kept.length > 0 ? kept : undefined

@@ -163,13 +163,14 @@ const without = <T>(of: { readonly [id: string]: T }, ids: readonly string[]): {
 function parseRecord(text: string): PinRecord {
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value) && isObject(value['accepted']) && isObject(value['rejected']))
-      return value as unknown as PinRecord
+    return isPinRecord(value) ? value : empty
   } catch {
-    // Below.
+    return empty
   }
-  return empty
 }
+
+const isPinRecord = (value: unknown): value is PinRecord =>
+  isObject(value) && isObject(value['accepted']) && isObject(value['rejected'])
 
 /** Keeps pins as long as the process, for a server without a store. */
 export function processPinStore(): PinStore {

@@ -48,7 +48,10 @@ function ruleContradictions(rule: UpstreamRule): readonly Problem[] {
     if (!legalName.test(renamed(rename, 'x')) || rename.split('*').length > 2)
       problems.push(['rename', 'a name has 1 to 128 letters, digits, "_", "-" or ".", and "*" at most once'])
     else if (!rename.includes('*') && isForSeveral(rule))
-      problems.push(['rename', 'several tools would get the same name; use "*" for the own name, as in "notes_*"'])
+      problems.push([
+        'rename',
+        'several tools would get the same name; use "*" for the own name of the tool, as in "notes_*"',
+      ])
   }
   for (const member of ['fixed', 'defaults'] as const)
     if (rule[member] !== undefined && !isObject(rule[member])) problems.push([member, 'must be arguments by name'])

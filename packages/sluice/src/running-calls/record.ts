@@ -83,7 +83,9 @@ export function statusOf({ outcome, questions }: RunningCall): CallStatus {
 /** Throws on a value of another shape: a record that cannot be read must not count as none. */
 export function parseRunningCall(text: string): RunningCall {
   const call: unknown = JSON.parse(text)
-  if (!isObject(call) || typeof call['id'] !== 'string' || !isObject(call['questions']))
-    throw new TypeError('The record of a running call cannot be read')
-  return call as unknown as RunningCall
+  if (!isRunningCall(call)) throw new TypeError('The record of a running call cannot be read')
+  return call
 }
+
+const isRunningCall = (value: unknown): value is RunningCall =>
+  isObject(value) && typeof value['id'] === 'string' && isObject(value['questions'])

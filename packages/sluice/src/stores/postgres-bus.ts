@@ -58,7 +58,7 @@ export function postgresBus(options: PostgresOptions): PostgresBus {
   let cancelTimer: (() => void) | undefined
   const beat = (): void => {
     cancelTimer = clock.after(heartbeatMs, () => {
-      // While the server is away this also tries again and, once it is back, subscribes again.
+      // While the server is unavailable, this also reconnects and then subscribes again.
       pool.run(ping).catch(() => {})
       beat()
     })

@@ -8,7 +8,7 @@ export const upstreamRule = z.strictObject({
   tenants: names.describe('Tenants that it is for; every tenant by default'),
   callers: names.describe('Callers that it is for: subjects, or ids of API keys; every caller by default'),
   allow: z.boolean().optional().describe('`false` hides the tools and refuses their calls'),
-  rename: z.string().min(1).optional().describe('The name that callers see; `*` stands for the own name'),
+  rename: z.string().min(1).optional().describe('The name that callers see; `*` stands for the tool’s own name'),
   describe: z.string().min(1).optional().describe('The description that models read'),
   fixed: z
     .record(z.string(), z.json())
@@ -74,14 +74,14 @@ export const serverSettings = z
   .strictObject({
     module: path.optional().describe('A module that exports a server; omit it for a built-in server'),
     folder: path.optional().describe('The folder that the server serves: the Markdown files of knowledge'),
-    command: path.optional().describe('A command that starts a server on stdio: a program of others behind Sluice'),
+    command: path.optional().describe('A command that starts another MCP server on stdio, behind Sluice'),
     args: z
       .array(z.string())
       .optional()
       .describe(`The arguments of the command; \${env:NAME} and \${file:path} are resolved`),
     url: url
       .optional()
-      .describe(`The URL of a server of others, over Streamable HTTP; \${env:NAME} and \${file:path} are resolved`),
+      .describe(`The URL of another MCP server, over Streamable HTTP; \${env:NAME} and \${file:path} are resolved`),
     headers: z
       .record(z.string(), z.string())
       .optional()

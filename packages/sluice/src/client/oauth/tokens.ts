@@ -65,7 +65,7 @@ export function sealedTokens(
       if (text === undefined) return undefined
       // Sealed with a secret that is no longer there, or changed by others: the user signs in again.
       const opened = await seal.open(text, [key]).catch(() => undefined)
-      return isObject(opened) && typeof opened['issuer'] === 'string' ? (opened as unknown as SavedSignIn) : undefined
+      return isSavedSignIn(opened) ? opened : undefined
     },
     async save(key, saved) {
       if (saved) await texts.set(key, await seal.seal(saved, [key], keptMs))
@@ -73,3 +73,5 @@ export function sealedTokens(
     },
   }
 }
+
+const isSavedSignIn = (value: unknown): value is SavedSignIn => isObject(value) && typeof value['issuer'] === 'string'

@@ -1,4 +1,4 @@
-/** Who may call what: the keys against the tools of a server, with the reason for each no. Nothing is called. */
+/** Who may call what: the keys against the tools of a server, with the reason for each refusal. Nothing is called. */
 
 import type { Rules } from '../../approvals/rules.ts'
 import { createRules } from '../../approvals/rules.ts'

@@ -4,7 +4,7 @@ export const tenantRoutes = {
   listAccess: {
     method: 'GET',
     path: '/api/access',
-    about: 'Lists which tools of a server each valid key may call, with the reason for each no, in pages.',
+    about: 'Lists which tools of a server each valid key may call, with the reason for each refusal, in pages.',
     input: {
       type: 'object',
       required: ['server'],
