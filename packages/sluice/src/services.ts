@@ -52,8 +52,6 @@ export function createServices(options: ServicesOptions): Services {
 
 /** Memory would be the wrong default on the edge, where the next request may meet another isolate. */
 const noStore: Store = {
-  ...refusingStore(
-    () => new TypeError('This server has no store: pass "store" to createServer, such as memoryStore()'),
-  ),
+  ...refusingStore(() => new TypeError('This server has no store: pass "store" to createServer')),
   isAbsent: true,
 }

@@ -4,6 +4,7 @@ import { ClientError } from '../client/errors.ts'
 import type { HttpTransportOptions } from '../client/http/transport.ts'
 import { httpTransport } from '../client/http/transport.ts'
 import type { Transport } from '../client/transport.ts'
+import { omitUndefined } from '../core/omit-undefined.ts'
 import type { UpstreamAuth } from './auth/types.ts'
 import type { Scope, ScopeKey } from './connections.ts'
 import { assertRules } from './rule-checks.ts'
@@ -107,8 +108,3 @@ export function checkSettings<S extends UpstreamSettings>(settings: S): S {
   if (rules) assertRules(name, rules)
   return settings
 }
-
-const omitUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }

@@ -52,26 +52,11 @@ export function classify(message: unknown, via: Via): Envelope {
     throw new RpcError(modern ? 'invalidEnvelope' : 'invalidParams', 'Invalid params: _meta must be an object')
   if (id === undefined)
     return { kind: 'notification', method, params, revision: modern ? modernRevision : legacyRevision(via) }
-  if (modern)
-    return {
-      kind: 'request',
-      id,
-      method,
-      params,
-      meta,
-      revision: modernRevision,
-      capabilities: checkEnvelope(method, params, meta, via),
-    }
-  const revision = method === 'initialize' ? negotiate(params) : legacyRevision(via)
-  return {
-    kind: 'request',
-    id,
-    method,
-    params,
-    meta,
-    revision,
-    capabilities: via.connection?.state.agreed?.capabilities ?? emptyParams,
-  }
+  const revision = modern ? modernRevision : method === 'initialize' ? negotiate(params) : legacyRevision(via)
+  const capabilities = modern
+    ? checkEnvelope(method, params, meta, via)
+    : (via.connection?.state.agreed?.capabilities ?? emptyParams)
+  return { kind: 'request', id, method, params, meta, revision, capabilities }
 }
 
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {

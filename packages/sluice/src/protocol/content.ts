@@ -33,8 +33,8 @@ export interface EmbeddedResource extends Common {
   readonly type: 'resource'
   readonly resource: ResourceContents
 }
-export interface ResourceLink extends Common {
-  readonly type: 'resource_link'
+/** A resource as `resources/list` shows it. */
+export interface ResourceEntry extends Common {
   readonly uri: string
   readonly name: string
   readonly title?: string
@@ -42,6 +42,9 @@ export interface ResourceLink extends Common {
   readonly mimeType?: string
   readonly size?: number
   readonly icons?: readonly Icon[]
+}
+export interface ResourceLink extends ResourceEntry {
+  readonly type: 'resource_link'
 }
 /** One block of the output of a tool or a prompt: text, an image, sound, a resource or a link to one. */
 export type ContentBlock = TextContent | MediaContent | EmbeddedResource | ResourceLink

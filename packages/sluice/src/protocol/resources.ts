@@ -15,7 +15,7 @@ import { encodeKeepingReserved } from '../core/uri-template-grammar.ts'
 import { assertSendable } from './assert-sendable.ts'
 import type { Completers, Completion } from './completion.ts'
 import { completion } from './completion.ts'
-import type { Annotations, Icon, ResourceContents } from './content.ts'
+import type { ResourceContents, ResourceEntry } from './content.ts'
 import { toWireContents } from './content.ts'
 import { policyOf } from './policy.ts'
 import type { Asks } from './questions.ts'
@@ -31,16 +31,9 @@ export type Variables = { readonly [name: string]: string | readonly string[] }
 export type ReadResult = string | Uint8Array | Partial<ResourceContents> | readonly ResourceContents[] | undefined
 
 /** The options of `resource`. */
-export interface ResourceDefinition<A extends Asks = Record<never, never>> {
+export interface ResourceDefinition<A extends Asks = Record<never, never>> extends Omit<ResourceEntry, '_meta'> {
   /** An absolute URI, or a template such as `note://{year}/{slug}`. */
   readonly uri: string
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly size?: number
-  readonly annotations?: Annotations
-  readonly icons?: readonly Icon[]
   readonly meta?: Params
   readonly scopes?: readonly string[]
   readonly listed?: boolean
@@ -61,18 +54,6 @@ export interface ResourceDefinition<A extends Asks = Record<never, never>> {
 export interface ResourcePage {
   readonly resources: readonly ResourceEntry[]
   readonly next?: string
-}
-/** A resource as `resources/list` shows it. */
-export interface ResourceEntry {
-  readonly uri: string
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly size?: number
-  readonly annotations?: Annotations
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Params
 }
 
 /** A resource, or a template of many, that is ready for a server definition. */

@@ -7,6 +7,7 @@ import { createOAuth } from '../../client/oauth/oauth.ts'
 import type { TokenStore } from '../../client/oauth/tokens.ts'
 import { sealedTokens } from '../../client/oauth/tokens.ts'
 import type { OAuth } from '../../client/oauth/types.ts'
+import { omitUndefined } from '../../core/omit-undefined.ts'
 import { readClient } from './client-source.ts'
 import { exclusively } from './exclusively.ts'
 import type { SignInRecords } from './records.ts'
@@ -38,20 +39,15 @@ export interface UpstreamAccounts {
 
 export function createAccounts(options: SignInOptions, context: AuthContext, records: SignInRecords): UpstreamAccounts {
   const { clock, upstream, url, allowHosts, sender } = context
+  const { clientMetadataUrl, scope } = options
   const accounts = new Map<string, UpstreamAccount>()
   const client = readClient(options.client, context)
   const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([upstream, url, tenant, subject])
 
-  const oauthFor = async (tokens: TokenStore, person: Person, redirect?: string): Promise<OAuth> => {
-    const known = await client()
+  const oauthFor = async (tokens: TokenStore, person: Person, redirectUrl?: string): Promise<OAuth> => {
     return createOAuth({
       ...{ url, tokens, clock, key: nameOf(person), clientName: 'Sluice' },
-      ...(redirect !== undefined && { redirectUrl: redirect }),
-      ...(known && { client: known }),
-      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
-      ...(options.scope !== undefined && { scope: options.scope }),
-      ...(allowHosts && { allowHosts }),
-      ...(sender && { sender }),
+      ...omitUndefined({ redirectUrl, clientMetadataUrl, scope, allowHosts, sender, client: await client() }),
     })
   }
 

@@ -1,5 +1,6 @@
 /** `upstream({ command })`: a server that the gateway starts as a process, one per scope key. */
 
+import { omitUndefined } from '../../core/omit-undefined.ts'
 import type { Connections } from '../connections.ts'
 import type { Upstream, UpstreamContext, UpstreamSettings } from '../types.ts'
 import { checkSettings } from '../upstream.ts'
@@ -26,14 +27,7 @@ export function commandUpstream(options: CommandUpstreamOptions): CommandUpstrea
   const { command, args, env, hide, cwd, user, idleMs, startMs, ...settings } = options
   const { name, maxMessageBytes = defaultMaxMessageBytes } = checkSettings(settings)
   if (command === '') throw new TypeError(`upstream "${name}": "command" is empty`)
-  const spec: ProcessSpec = {
-    ...{ name, command },
-    ...(args && { args }),
-    ...(env && { env }),
-    ...(hide && { hide }),
-    ...(cwd !== undefined && { cwd }),
-    ...(user !== undefined && { user }),
-  }
+  const spec: ProcessSpec = { name, command, ...omitUndefined({ args, env, hide, cwd, user }) }
   const withHost = (shared: SharedHost): Upstream => ({
     ...settings,
     isProcess: true,
@@ -42,8 +36,7 @@ export function commandUpstream(options: CommandUpstreamOptions): CommandUpstrea
       const { host, leave } = shared.join(context)
       const connections = createProcessConnections(spec, {
         ...{ host, connect: (transport) => context.connect(transport), maxMessageBytes },
-        ...(idleMs !== undefined && { idleMs }),
-        ...(startMs !== undefined && { startMs }),
+        ...omitUndefined({ idleMs, startMs }),
       })
       return {
         ...connections,

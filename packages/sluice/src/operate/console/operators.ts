@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../core/clock.ts'
+import { omitUndefined } from '../../core/omit-undefined.ts'
 import type { Store } from '../../core/store.ts'
 import { prefixed } from '../../core/store.ts'
 import type { ApiKey, ApiKeys, NewApiKey } from '../../layers/identities/api-keys.ts'
@@ -104,7 +105,5 @@ const toOperator = ({ subject, scopes, revoked, expires, lastUse, ...key }: ApiK
   tenants: key.tenants,
   name: subject,
   scopes: operatorScopes.filter((scope) => scopes.includes(scope)),
-  ...(expires !== undefined && { expires }),
-  ...(lastUse !== undefined && { lastUse }),
-  ...(revoked !== undefined && { revoked }),
+  ...omitUndefined({ expires, lastUse, revoked }),
 })
