@@ -187,10 +187,10 @@ function watchedResource(): WatchedResource {
     subscribers,
     changed() {
       // Once for all clients of a tenant on one server, under each name that they know.
-      const notified = new Map<Subscriber['publish'], Set<string>>()
+      const published = new Map<Subscriber['publish'], Set<string>>()
       for (const { publish, tenant, shown } of subscribers) {
-        const names = notified.get(publish) ?? new Set()
-        notified.set(publish, names)
+        const names = published.get(publish) ?? new Set()
+        published.set(publish, names)
         const name = JSON.stringify([tenant, shown])
         if (!names.has(name)) publish({ kind: 'resource', uri: shown, tenant })
         names.add(name)
