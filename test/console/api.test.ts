@@ -1,9 +1,10 @@
 /** The console's API: its answers, its access rules, and that it answers as documented. */
 
 import { readFileSync } from 'node:fs'
+import { defineServer, tool } from 'sluice'
 import { routes, schemas } from 'sluice/console'
 import { jsonSchema } from 'sluice/json-schema'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BrowserSession, ConsoleFixture } from '../kit/servers/console.fixture.ts'
 import { openConsoleFixture, send, signIn, signInAsOwner, stuckDefinition } from '../kit/servers/console.fixture.ts'
 
@@ -33,6 +34,28 @@ const decision = (
   more: object = {},
 ): Promise<Awaited<ReturnType<BrowserSession['post']>>> =>
   owner.post(`api/tickets/${ticket['id']}/decision`, { approved, digest: ticket['digest'], ...more })
+
+test('Live shows the tasks that run, with their progress, to operators of their tenant', async () => {
+  const ended = Promise.withResolvers<string>()
+  const slow = tool({
+    ...{ name: 'import', description: 'Takes long', task: 'always' },
+    run(_input, { progress }) {
+      progress(3, 10, '3 lines imported')
+      return ended.promise
+    },
+  })
+  const working = await openConsoleFixture({ definition: defineServer({ name: 'shop', version: '1', tools: [slow] }) })
+  onTestFinished(() => working.close())
+  const visitor = await signInAsOwner(working)
+  await working.callAsTask(await working.createAgentKey('agent', ['acme']), 'import', {})
+  const running = async (query = ''): Promise<unknown> => (await visitor.get(`api/live${query}`)).body['running']
+  const task = { server: 'shop', tool: 'import', tenant: 'acme', caller: 'agent', message: '3 lines imported' }
+  expect(await running()).toEqual([{ ...task, id: expect.any(String), startedAt: expect.any(Number) }])
+  expect(await running('?tenant=other')).toEqual([])
+  expect(await running('?tool=other')).toEqual([])
+  ended.resolve('done')
+  await expect.poll(() => running()).toEqual([])
+})
 
 describe('a ticket', () => {
   test('says that a task waits for it', async () => {

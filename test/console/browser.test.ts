@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { defineServer, tool } from 'sluice'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startChromium } from '../kit/processes/chromium.ts'
 import type { ConsoleFixture, ConsoleFixtureOptions } from '../kit/servers/console.fixture.ts'
@@ -326,6 +327,28 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await fixture.call(agent, 'break', { text: 'a bug' }, 'another client')
     await page.locator('.requests tr', { hasText: 'another client' }).waitFor()
     await expect.poll(() => page.locator('.plot canvas').count()).toBe(2)
+  })
+
+  test('a running task is shown with its progress, until it ends', async () => {
+    const ended = Promise.withResolvers<string>()
+    let report = (_done: number): void => {}
+    const slow = tool({
+      ...{ name: 'import', description: 'Takes long', task: 'always' },
+      run(_input, { progress }) {
+        report = (done) => progress(done, 10, `${done} of 10 files`)
+        report(1)
+        return ended.promise
+      },
+    })
+    const own = await ownConsole({ definition: defineServer({ name: 'shop', version: '1', tools: [slow] }) })
+    const page = await enter({ path: '#/live' }, own)
+    await own.callAsTask(await own.createAgentKey(), 'import', {})
+    const running = page.getByRole('region', { name: 'Running tasks' })
+    await running.getByText('1 of 10 files').waitFor()
+    report(7)
+    await running.getByText('7 of 10 files').waitFor()
+    ended.resolve('done')
+    await running.waitFor({ state: 'detached' })
   })
 
   test('a request before the stream is open, or while it is paused, is not missing', async () => {

@@ -2,7 +2,13 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { CountReading, LiveSnapshot, RecentRequest, SecondStats } from '../../../sluice/src/operate/console/api.ts'
+import type {
+  CountReading,
+  LiveSnapshot,
+  RecentRequest,
+  RunningTask,
+  SecondStats,
+} from '../../../sluice/src/operate/console/api.ts'
 import { callApi } from '../client.ts'
 import { onConnected, openEventStream, subscribe } from '../event-stream.ts'
 import { useQuery } from '../hooks.ts'
@@ -10,6 +16,7 @@ import { PageHeader, Problem, Select, withAnyOption } from '../ui.tsx'
 import { SpanTabs } from './day.tsx'
 import { Counts, Rates } from './rates.tsx'
 import { Requests } from './requests.tsx'
+import { Running } from './running.tsx'
 
 interface Filter {
   readonly server: string
@@ -69,6 +76,7 @@ export function LivePage({ servers }: { readonly servers: readonly string[] }): 
         [live.seconds],
       )}
       <Counts counts={live.counts} />
+      <Running running={live.running} />
       <Requests requests={live.requests} missed={live.missed} />
     </>
   )
@@ -89,9 +97,10 @@ interface LiveView {
   readonly requests: readonly RecentRequest[]
   readonly seconds: readonly SecondStats[]
   readonly counts: readonly CountReading[]
+  readonly running: readonly RunningTask[]
   readonly missed: number
 }
-const emptyView: LiveView = { requests: [], seconds: [], counts: [], missed: 0 }
+const emptyView: LiveView = { requests: [], seconds: [], counts: [], running: [], missed: 0 }
 
 /** Joins the loaded snapshot with the events that follow it. */
 function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string, paused: boolean): LiveView {
@@ -124,11 +133,11 @@ function useLive(data: LiveSnapshot | undefined, reload: () => void, key: string
           return { ...before, missed, requests: [...fresh, ...before.requests].slice(0, maxRows) }
         }),
       ),
-      subscribe('second', ({ second, counts }) =>
+      subscribe('second', ({ second, counts, running }) =>
         setShown((before) => {
           const last = before.seconds.at(-1)?.at ?? 0
           const seconds = second.at > last ? [...before.seconds, second].slice(-maxSeconds) : before.seconds
-          return { ...before, seconds, counts }
+          return { ...before, seconds, counts, running }
         }),
       ),
     ]

@@ -276,4 +276,17 @@ export interface Quota {
   readonly name: string
   /** `undefined` if the tenant uses none of it. */
   readonly of: (tenant: string) => { readonly used: number; readonly most: number } | undefined
+  /** The work that uses it now, for operators. */
+  readonly running?: () => readonly RunningWork[]
+}
+
+/** Work that outlives its request. */
+export interface RunningWork {
+  readonly id: string
+  readonly tool: string
+  readonly tenant: string
+  readonly caller: string
+  readonly startedAt: number
+  /** What the work last said about itself. */
+  readonly message?: string | undefined
 }

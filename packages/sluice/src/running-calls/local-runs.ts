@@ -6,7 +6,7 @@
 import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
-import type { Quota } from '../core/plugin.ts'
+import type { Quota, RunningWork } from '../core/plugin.ts'
 
 export interface RunCaps {
   /** Calls of one caller in this process. */
@@ -27,6 +27,8 @@ export interface LocalRuns {
   /** Marks a call as claimed here. False if it is already. */
   enter(id: string): boolean
   leave(id: string): void
+  /** Lets operators see a call. Returns a function that ends it. */
+  show(describe: () => RunningWork): () => void
   /** Calls `wake` when the record of a call may have changed. Returns a function that ends it. */
   watch(id: string, wake: () => void, looks?: boolean): () => void
   /** Tells all processes that the record of a call changed. */
@@ -55,6 +57,7 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
   /** Nested, because one joined key per call would cost more than the counting. */
   const tenants = new Map<string, { size: number; readonly callers: Map<string, number> }>()
   const ids = new Set<string>()
+  const shown = new Set<() => RunningWork>()
   let size = 0
   let unsubscribe: (() => void) | undefined
   const tooMany = (scope: string): RpcError =>
@@ -71,6 +74,7 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     quota: {
       name: `${noun} at once`,
       of: (tenant) => ({ used: tenants.get(tenant)?.size ?? 0, most: caps.perTenant }),
+      running: () => [...shown].map((describe) => describe()),
     },
     reserve(tenant, subject) {
       const known = tenants.get(tenant)
@@ -99,6 +103,12 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     },
     leave(id) {
       ids.delete(id)
+    },
+    show(describe) {
+      shown.add(describe)
+      return () => {
+        shown.delete(describe)
+      }
     },
     watch(id, wake, looks = !inProcess) {
       unsubscribe ??= bus.subscribe(channel, notify)

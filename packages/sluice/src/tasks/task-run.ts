@@ -152,6 +152,8 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
   function own(record: RunningCall, held: Held): void {
     phase = 'task'
     const unwatch = runs.watch(id, wake)
+    const startedAt = clock.now()
+    const hide = runs.show(() => ({ id, tool: target.name, tenant, caller: caller.subject, startedAt, message }))
     const runningId = host.running.add(stop)
     // A tool that knows nothing of tasks keeps its own deadline. The work of others ends with the record.
     const leftMs = isTaskTool(target) ? record.until - clock.now() : Math.min(target.policy.timeoutMs, ttlMs)
@@ -169,6 +171,7 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
         // The task was acknowledged, so its end is written as soon as the store takes it.
         await retryEnd(() => calls.change(tenant, id, step), { clock, endings, until: record.until })
       }
+      hide()
       host.running.delete(runningId)
       held.free()
       held.release()

@@ -30,6 +30,7 @@ export type GrantSummary = FromSchema<ConsoleSchemas['Grant']>
 export type RecentRequest = FromSchema<ConsoleSchemas['Request']>
 export type SecondStats = FromSchema<ConsoleSchemas['Second']>
 export type CountReading = FromSchema<ConsoleSchemas['Count']>
+export type RunningTask = FromSchema<ConsoleSchemas['Running']>
 export type LiveSnapshot = FromSchema<ConsoleSchemas['Live']>
 export type LayerTime = FromSchema<ConsoleSchemas['LayerTime']>
 export type ToolAttempt = FromSchema<ConsoleSchemas['Attempt']>
@@ -57,7 +58,11 @@ export interface ConsoleEvents {
   readonly tickets: { readonly pending: number }
   /** The requests since the last event, at most a screenful. `missed` is the number of others. */
   readonly requests: { readonly requests: readonly RecentRequest[]; readonly missed: number }
-  readonly second: { readonly second: SecondStats; readonly counts: readonly CountReading[] }
+  readonly second: {
+    readonly second: SecondStats
+    readonly counts: readonly CountReading[]
+    readonly running: readonly RunningTask[]
+  }
   /** The session has ended. */
   readonly over: Record<string, never>
 }

@@ -8,10 +8,10 @@ import type { Store } from '../../core/store.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import type { ApiKeyAdmin } from '../../layers/identities/api-keys.ts'
 import type { Audit } from '../../observe/audit.ts'
-import type { ClientFile, CountReading } from './api.ts'
+import type { ClientFile, CountReading, RunningTask } from './api.ts'
 import type { History } from './history.ts'
 import type { LayerTimes } from './layer-times.ts'
-import type { LiveStats } from './live-stats.ts'
+import type { LiveFilter, LiveStats } from './live-stats.ts'
 
 /** One server that the console shows. */
 export interface WatchedServer {
@@ -50,9 +50,36 @@ export interface ConsoleState {
   onTicketChange(listener: () => void): () => void
   /** Gauges of whole servers. Empty for operators who may see only some tenants. */
   gauges(tenants: readonly string[]): readonly CountReading[]
+  /** The tasks that the servers run now. */
+  running(filter: LiveFilter): readonly RunningTask[]
 }
 
 export const readGauges = (servers: readonly WatchedServer[]): readonly CountReading[] =>
   servers.flatMap(({ name: server, gauges }) =>
     gauges.map(({ name, help, read }) => ({ server, name, help, value: read() })),
   )
+
+/** More than a person reads. It is sent every second. */
+const maxRunning = 50
+
+export function readRunning(
+  servers: readonly WatchedServer[],
+  { server, tenant, tool, tenants = [] }: LiveFilter,
+): readonly RunningTask[] {
+  const found = servers
+    .filter(({ name }) => server === undefined || server === name)
+    .flatMap(({ name, quotas }) =>
+      quotas.flatMap(({ running }) =>
+        (running?.() ?? []).map(({ message, ...work }) => ({
+          ...{ ...work, server: name },
+          ...(message !== undefined && { message }),
+        })),
+      ),
+    )
+  return found
+    .filter((work) => tenant === undefined || tenant === work.tenant)
+    .filter((work) => tool === undefined || tool === work.tool)
+    .filter((work) => tenants.length === 0 || tenants.includes(work.tenant))
+    .sort((one, other) => one.startedAt - other.startedAt)
+    .slice(0, maxRunning)
+}

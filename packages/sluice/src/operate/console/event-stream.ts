@@ -80,7 +80,9 @@ export function createEventStream({
     if (requests.length > 0) sendEvent('requests', { requests, missed })
     for (const each of consoleState.live.seconds(filter, second)) {
       second = each.at / 1000
-      sendEvent('second', { second: each, counts: consoleState.gauges(tenants) })
+      sendEvent('second', {
+        ...{ second: each, counts: consoleState.gauges(tenants), running: consoleState.running(filter) },
+      })
     }
   }
   async function check(): Promise<void> {

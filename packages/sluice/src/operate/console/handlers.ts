@@ -57,7 +57,10 @@ export function createHandlers(consoleState: ConsoleState): Handlers {
       const visible = { ...filter, tenants }
       const { requests } = consoleState.live.requestsSince(0, visible, maxRecentRequests)
       const { seq } = consoleState.live
-      return { seq, requests, seconds: consoleState.live.seconds(visible), counts: consoleState.gauges(tenants) }
+      return {
+        ...{ seq, requests, seconds: consoleState.live.seconds(visible) },
+        ...{ counts: consoleState.gauges(tenants), running: consoleState.running(visible) },
+      }
     },
     listServers: async (_, { operator }) => ({ servers: serversOf(consoleState, operator.tenants) }),
     tryTool: (input, caller) => tryTool(consoleState, caller, input),

@@ -18,7 +18,7 @@ import { apiKeys } from '../../layers/identities/api-keys.ts'
 import type { Audit } from '../../observe/audit.ts'
 import type { ClientFile } from './api.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
-import { readGauges } from './console-state.ts'
+import { readGauges, readRunning } from './console-state.ts'
 import { createHandlers } from './handlers.ts'
 import { createHistory } from './history.ts'
 import type { ConsoleListenOptions, ConsoleServing } from './http.ts'
@@ -102,6 +102,7 @@ export function createConsole(options: ConsoleOptions): Console {
     onTicketChange: pending.onChange,
     hasOwner: options.owner !== undefined,
     gauges: (tenants) => (tenants.length > 0 ? [] : readGauges(servers)),
+    running: (filter) => readRunning(servers, filter),
   }
   const deps = { consoleState, handlers: createHandlers(consoleState), sessions, operators }
 

@@ -26,14 +26,29 @@ export const liveSchemas = {
       value: { type: 'number' },
     },
   },
+  Running: {
+    type: 'object',
+    description: 'A task that a server of this process runs, and what it last said about itself.',
+    required: ['id', 'server', 'tool', 'tenant', 'caller', 'startedAt'],
+    properties: {
+      id: { type: 'string' },
+      server: { type: 'string' },
+      tool: { type: 'string' },
+      tenant: { type: 'string' },
+      caller: { type: 'string' },
+      startedAt: { type: 'number' },
+      message: { type: 'string' },
+    },
+  },
   Live: {
     type: 'object',
-    required: ['seq', 'requests', 'seconds', 'counts'],
+    required: ['seq', 'requests', 'seconds', 'counts', 'running'],
     properties: {
       seq: { type: 'number', description: 'Later requests have a larger number.' },
       requests: { type: 'array', items: { $ref: 'Request' } },
       seconds: { type: 'array', items: { $ref: 'Second' } },
       counts: { type: 'array', items: { $ref: 'Count' } },
+      running: { type: 'array', items: { $ref: 'Running' }, description: 'The oldest first, at most 50.' },
     },
   },
 } as const
