@@ -25,7 +25,7 @@ test('killed at each step of a task’s life: never two effects, nothing acknowl
     ...(await killTasksAt(place, 'asking', ofAsking, 0)),
     ...(await killTasksAt(place, 'gated', ofGated, 100)),
   ]
-  for (const [index, kind] of (['parked', 'parked under a key'] as const).entries()) {
+  for (const [index, kind] of (['parked', 'parked under a key', 'parked after an approval'] as const).entries()) {
     const points = await taskPointsOf(place, kind)
     expect(points).toEqual(
       expect.arrayContaining(['before swap parked asked run', 'before effect', 'after swap parked outcome run']),

@@ -7,13 +7,13 @@ import { build } from 'esbuild'
 import type { StoreKind } from '../kit/servers/payments.fixture.ts'
 import { cashier, effectsIn, endLeases, openStore } from '../kit/servers/payments.fixture.ts'
 import type { TaskPayments } from '../kit/servers/task-payments.fixture.ts'
-import { openTaskPayments } from '../kit/servers/task-payments.fixture.ts'
+import { openTaskPayments, parkedCallOf } from '../kit/servers/task-payments.fixture.ts'
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const source = fileURLToPath(new URL('../kit/processes/task-life.fixture.ts', import.meta.url))
 
 /** Tasks that ask or need an approval, and calls that are parked while they ask. */
-export const lifeKinds = ['asking', 'gated', 'parked', 'parked under a key'] as const
+export const lifeKinds = ['asking', 'gated', 'parked', 'parked under a key', 'parked after an approval'] as const
 export type LifeKind = (typeof lifeKinds)[number]
 
 /** What the process had been told before it died. */
@@ -130,8 +130,7 @@ async function problemsOfParked(
     if (effects() > 0) problems.push('it had an effect before it was acknowledged')
     return { problems, end: 'not acknowledged' }
   }
-  const options = { tasks: false, ...(kind !== 'parked' && { key: `key-${amount}` }) }
-  const call = { name: 'parking', arguments: { amount } }
+  const { call, options } = parkedCallOf(kind, amount)
   const inputResponses = { 'sure.1': { action: 'accept', content: { yes: true } } }
   const { content, data } = await send('tools/call', { ...call, inputResponses, requestState }, options)
   const isInDoubt = JSON.stringify(data)?.includes('in doubt') ?? false
@@ -139,6 +138,7 @@ async function problemsOfParked(
   if (answered !== undefined && JSON.stringify(content) !== answered) problems.push('the answer is lost')
   if (content !== undefined && effects() !== 1) problems.push(`it is done, and was paid ${effects()} times`)
   await send('tools/call', { ...call, inputResponses, requestState }, options)
+  // Without the key it would be another call.
   if (kind !== 'parked') await send('tools/call', call, options)
   if (effects() > 1) problems.push(`it was paid ${effects()} times`)
   return { problems, end: content === undefined ? 'in doubt' : 'completed' }

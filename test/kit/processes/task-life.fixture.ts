@@ -8,9 +8,9 @@
  */
 
 import { writeSync } from 'node:fs'
-import type { Store } from 'sluice'
+import type { Params, Store } from 'sluice'
 import { cashier, openStore } from '../servers/payments.fixture.ts'
-import { openTaskPayments } from '../servers/task-payments.fixture.ts'
+import { openTaskPayments, parkedCallOf } from '../servers/task-payments.fixture.ts'
 
 const [kind = '', folder = '', amount = '0', deadly = '-', tool = 'asking'] = process.argv.slice(2)
 const points = new Set<string>()
@@ -63,8 +63,12 @@ const store: Store = {
 }
 const { send, reach, approvals } = openTaskPayments(store, { folder, at })
 if (tool.startsWith('parked')) {
-  const options = { tasks: false, ...(tool === 'parked under a key' && { key: `key-${amount}` }) }
-  const call = { name: 'parking', arguments: { amount: Number(amount) } }
+  const { call, options } = parkedCallOf(tool, Number(amount))
+  if (call.name === 'approved-parking') {
+    const { _meta } = await send('tools/call', call, options)
+    const required = (_meta as Params)['dev.sluice/approval'] as { request_id: string }
+    await approvals.decide(required.request_id, { approved: true }, cashier)
+  }
   const asked = await send('tools/call', call, options)
   if (asked['requestState'] === undefined) throw new Error(`Nothing was asked: ${JSON.stringify(asked)}`)
   say({ created: asked['requestState'] })

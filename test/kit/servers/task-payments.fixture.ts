@@ -6,7 +6,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Params, Server, Store } from 'sluice'
+import type { Params, Server, Store, Tool } from 'sluice'
 import { ask, defineServer, tool } from 'sluice'
 import type { Approvals } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
@@ -32,6 +32,15 @@ export interface TaskPaymentsOptions {
   readonly at?: (point: string) => void
 }
 
+/** The call of a life that is parked, without tasks: plain, under a key, or after an approval. */
+export const parkedCallOf = (
+  kind: string,
+  amount: number,
+): { readonly call: { readonly name: string; readonly arguments: Params }; readonly options: SendOptions } => ({
+  call: { name: kind === 'parked after an approval' ? 'approved-parking' : 'parking', arguments: { amount } },
+  options: { tasks: false, ...(kind === 'parked under a key' && { key: `key-${amount}` }) },
+})
+
 const form = { elicitation: { form: {} } }
 const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} }, elicitation: { form: {} } }
 const final = ['completed', 'failed', 'cancelled']
@@ -55,16 +64,17 @@ export function openTaskPayments(store: Store, { folder, at = () => {} }: TaskPa
       return pay(amount)
     },
   })
-  const parking = tool({
-    name: 'parking',
-    description: 'Asks while it runs, then pays',
-    input: amountOf,
-    asksWhileRunning: true,
-    async run({ amount }, context) {
-      await context.ask({ sure: ask.form('Sure?', z.object({ yes: z.boolean() })) })
-      return pay(amount)
-    },
-  })
+  const asksWhileRunning = (name: string, approval: 'never' | 'always'): Tool =>
+    tool({
+      ...{ name, description: 'Asks while it runs, then pays', input: amountOf, approval, stateless: true },
+      asksWhileRunning: true,
+      async run({ amount }, { call }) {
+        // As the gateway relays the question of an upstream, which may ask after an approval too.
+        await call.park?.ask({ sure: ask.form('Sure?', z.object({ yes: z.boolean() })) })
+        return pay(amount)
+      },
+    })
+  const parking = [asksWhileRunning('parking', 'never'), asksWhileRunning('approved-parking', 'always')]
   const gated = tool({
     name: 'gated',
     description: 'Pays after an approval',
@@ -73,7 +83,7 @@ export function openTaskPayments(store: Store, { folder, at = () => {} }: TaskPa
     stateless: true,
     run: ({ amount }) => pay(amount),
   })
-  const server = createServer(defineServer({ name: 'till', version: '1', tools: [asking, parking, gated] }), {
+  const server = createServer(defineServer({ name: 'till', version: '1', tools: [asking, ...parking, gated] }), {
     store,
     secret: 'a secret that all processes share',
     use: [log({ info() {}, warn() {}, error() {} }), approvals, tasks({ perCaller: 1_000_000 })],
