@@ -226,7 +226,7 @@ describe('marked as running and never claimed, because the store was unavailable
     expect(ran).toHaveLength(1)
   })
 
-  test('and not after', async () => {
+  test('it does not run after it expired', async () => {
     const { call, approvals, ran, clock, id } = await marked()
     await clock.advance(10 * minute)
     expect(await approvals.get(id)).toMatchObject({ status: 'expired' })

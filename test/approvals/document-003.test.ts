@@ -96,7 +96,7 @@ test('a denial has a message, its id does not run, and a new call needs a new ap
 })
 
 describe('invalid ids', () => {
-  test('an unknown one', async () => {
+  test('an unknown id is refused, and nothing runs', async () => {
     const { respond, evaluate, ran } = open()
     const request_id = crypto.randomUUID()
     expect(code(await respond({ request_id, approved: true }))).toBe(-32004)

@@ -106,6 +106,13 @@ test('no file has a retired name', () => {
   expect(files.filter((file) => retiredIn(retiredFiles, file).includes(nameOf(file)))).toEqual([])
 })
 
+test('test/README.md says what each folder of tests proves', () => {
+  const folders = globSync('test/*/', { cwd: root }).map((folder) => basename(folder))
+  expect(folders.filter((folder) => folder !== 'kit' && !read('test/README.md').includes(`| \`${folder}\` |`))).toEqual(
+    [],
+  )
+})
+
 test('the rules are about something: types and declarations are found', () => {
   expect(exportedTypes('packages/sluice/src/core/call.ts')).toContain('Layer')
   expect(declared('packages/sluice/src/core/call.ts')).toContain('pipeline')

@@ -258,7 +258,7 @@ describe('sizes', () => {
   })
 })
 
-describe('ambiguous framing', () => {
+describe('ambiguous framing is refused and closes the connection', () => {
   const expectNothing = async (headers: Headers, bytes: string): Promise<void> => {
     const before = ran()
     const http = await sendRaw(headers, bytes)

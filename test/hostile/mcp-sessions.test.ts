@@ -32,7 +32,7 @@ describe('sessions of other clients', () => {
       }
   })
 
-  test('guessing finds none', async () => {
+  test('guessed ids find no session', async () => {
     const sessions = createSessions(toTransportServer(server), { idleMs: 1000, max: 1000 })
     const kept = Array.from({ length: 1000 }, () => {
       const session = sessions.create('127.0.0.1')

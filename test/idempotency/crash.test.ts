@@ -85,7 +85,7 @@ test('killed repeatedly under load: no effect twice, and no acknowledged answer 
   expect(doubtful).toBeGreaterThan(0)
 }, 60_000)
 
-test('the same on PostgreSQL', async () => {
+test('killed repeatedly on PostgreSQL: no effect twice, and no acknowledged answer lost', async () => {
   const server = await startPostgres()
   onTestFinished(() => server.stop())
   const below = random(2)

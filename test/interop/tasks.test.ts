@@ -129,7 +129,7 @@ test('questions during the work: it answers them, one by one and twice', async (
   await Promise.all([session.close(), byHand.close()])
 })
 
-test('it cancels', async () => {
+test('the client cancels a task', async () => {
   const { tools, connect } = await open()
   const session = await connect()
   const work = tools.next()

@@ -21,7 +21,7 @@ async function useEveryFeature(client: Client): Promise<void> {
   expect((await client.getPrompt({ name: 'weekly-review' })).messages).toHaveLength(1)
 }
 
-test('over stdio, twice on the same data', async () => {
+test('the official client uses every feature over stdio, twice on the same data', async () => {
   const folder = aFolder()
   for (let start = 0; start < 2; start++) {
     const client = await overStdio('fitness', folder)
@@ -41,4 +41,5 @@ test('it closes its file before it exits when its client disconnects', async () 
   expect(readdirSync(join(folder, 'servers/fitness'))).toEqual(['fitness.db'])
 })
 
-test('over HTTP', async () => useEveryFeature(await (await overHttp('fitness', aFolder()))()))
+test('the official client uses every feature over HTTP', async () =>
+  useEveryFeature(await (await overHttp('fitness', aFolder()))()))

@@ -13,7 +13,7 @@ import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.f
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('real files', () => {
-  test('FIT', () => {
+  test('a FIT file is read', () => {
     expect(readActivity('a.fit', fitFile())).toMatchObject({
       sport: 'run',
       startedAt: Date.parse('2026-03-01T07:00:00Z') / 1000,

@@ -182,7 +182,7 @@ test('a lost image recovers: the next call opens another', slowTest, async () =>
   expect(sessions.sessionOf('default').status()).toMatchObject({ connected: true, opened: 2 })
 })
 
-test('tracing, profiling, macros, loading', slowTest, async () => {
+test('functions are traced and profiled, macros are expanded and files are loaded', slowTest, async () => {
   const { call } = await openLisp()
   await call('repl_eval', { code: '(defpackage :work (:use :cl)) (defun work::add (a b) (+ a b))' })
   expect(textOf(await call('trace_function', { function: 'work::add' }))).toContain('is now traced')

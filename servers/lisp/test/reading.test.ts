@@ -141,7 +141,7 @@ test.each([
   expect(() => parseExpression(text)).toThrow()
 })
 
-test('cross-references', slowTest, async () => {
+test('cross-references of a function and a variable are found', slowTest, async () => {
   const { call, client } = await openReader()
   await call('repl_compile', { code: '(defvar *seen* 0)' })
   await call('repl_compile', { code: '(defun inner () (incf *seen*)) (defun outer () (inner))' })

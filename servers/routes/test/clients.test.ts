@@ -37,6 +37,8 @@ async function useEveryFeature(client: Client): Promise<void> {
   ).toHaveLength(1)
 }
 
-test('over stdio', async () => useEveryFeature(await overStdio('routes', aFolder())))
+test('the official client uses every feature over stdio', async () =>
+  useEveryFeature(await overStdio('routes', aFolder())))
 
-test('over HTTP', async () => useEveryFeature(await (await overHttp('routes', aFolder()))()))
+test('the official client uses every feature over HTTP', async () =>
+  useEveryFeature(await (await overHttp('routes', aFolder()))()))

@@ -53,7 +53,7 @@ describe('places by name', () => {
       ])
     },
   )
-  test('spellings fold to one', () => {
+  test('different spellings name the same place', () => {
     expect(fold('Ðông Hà')).toBe(fold('đông hà'))
     expect(fold('TP. Hồ Chí Minh')).toBe(fold('Ho Chi Minh City'))
   })
@@ -63,7 +63,7 @@ describe('places by name', () => {
     expect(codesOf(answer)).toEqual(['PLACE_NOT_FOUND'])
     expect(textOf(answer)).toContain('Did you mean "Hanoi"?')
   })
-  test('an unknown place', async () => {
+  test('an unknown place is not found', async () => {
     const { call } = await openRoutes()
     expect(codesOf(await call('geocode_address', { address: 'Xyzzyqqq' }))).toEqual(['PLACE_NOT_FOUND'])
   })
