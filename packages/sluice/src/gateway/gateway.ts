@@ -141,7 +141,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const one = runtime?.upstreams.get(name)
       if (!one) throw new TypeError(`Unknown upstream "${name}"`)
       await one.connections.restart()
-      await one.discovery.refresh()
+      await runtime?.refresh(one)
     },
     review: createReview(() => runtime, reviewListeners),
   }

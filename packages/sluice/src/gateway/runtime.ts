@@ -55,6 +55,8 @@ export interface Runtime {
   onChange(then: () => void): () => void
   /** Serves what the pins of an upstream accept now, here and in the other processes. */
   pinsChanged(one: RunningUpstream): void
+  /** Lists an upstream again. Resolves when what it lists is served. */
+  refresh(one: RunningUpstream): Promise<void>
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */
   ready(): Promise<void>
   close(): Promise<void>
@@ -152,11 +154,16 @@ export function createRuntime(
         if (!one) return
         await one.connections.restart(callerKey(holder).text)
         if (!hasCredential || one.origin === 'current') return
-        await one.discovery.refresh().catch(() => {
+        await refresh(one).catch(() => {
           // Logged by the discovery, which tries again.
         })
       },
     })
+  }
+
+  async function refresh({ discovery }: RunningUpstream): Promise<void> {
+    await discovery.refresh()
+    served.announceAll()
   }
 
   function notified(upstream: string, method: string, params: Params): void {
@@ -198,6 +205,7 @@ export function createRuntime(
     services,
     onChange: served.onChange,
     pinsChanged: served.pinsChanged,
+    refresh,
     ready() {
       starting ??= begin()
       return starting

@@ -9,6 +9,7 @@ import type { Key } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { parseDefinitions } from './definitions.ts'
+import { createPacedWork } from './paced-work.ts'
 import type { UpstreamPins } from './pins.ts'
 import { createUpstreamPins, processPinStore } from './pins.ts'
 import type { RunningUpstream } from './runtime.ts'
@@ -45,6 +46,10 @@ export function createServedDefinitions(
   const pinStore = store.isAbsent ? processPinStore() : prefixed(store, ['gateway', gateway])
   const channel = `gateway pins ${gateway}`
   const listeners = new Set<() => void>()
+  /** Each listener compiles the definitions of all upstreams. */
+  const announcing = createPacedWork(clock, () => {
+    for (const listener of listeners) listener()
+  })
   const pinned = new Set<string>()
   let cancelTimer: (() => void) | undefined
   const unsubscribe = bus.subscribe(channel, readPins)
@@ -72,7 +77,7 @@ export function createServedDefinitions(
   function applyPins(one: RunningUpstream): void {
     one.quarantine.update()
     one.check.forgetAll()
-    announce(one)
+    announce(one, announcing.run)
   }
 
   /** Reads the pins. If no decision was ever made, it accepts what is listed, except for an upstream to review. */
@@ -89,7 +94,7 @@ export function createServedDefinitions(
     quarantine.update()
   }
 
-  function announce({ upstream, quarantine }: RunningUpstream): void {
+  function announce({ upstream, quarantine }: RunningUpstream, publish = announcing.request): void {
     const waiting = quarantine.quarantined.filter(({ rejected }) => !rejected)
     if (waiting.length > 0)
       logger.warn({
@@ -100,12 +105,8 @@ export function createServedDefinitions(
           .join(', '),
         message: `New or changed definitions are not served. See: sluice upstreams diff ${upstream.name}`,
       })
-    announceAll()
+    publish()
     changed(upstream.name)
-  }
-
-  function announceAll(): void {
-    for (const listener of listeners) listener()
   }
 
   function save(upstream: Upstream, text: string): void {
@@ -156,9 +157,10 @@ export function createServedDefinitions(
       listeners.add(then)
       return () => listeners.delete(then)
     },
-    announceAll,
+    announceAll: announcing.run,
     close() {
       listeners.clear()
+      announcing.close()
       cancelTimer?.()
       unsubscribe()
     },
