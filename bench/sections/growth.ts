@@ -1,5 +1,5 @@
 /**
- * The cost of a call as something grows: tools, tenants, sessions, subscriptions, tickets, audit rows. The slope is
+ * The cost of a call as something grows: tools, tenants, sessions, subscriptions, tickets, audit rows, upstreams. The slope is
  * the CPU time at the largest size, relative to the smallest. `servers` has the same for memories.
  */
 import type { Description, Point, Progress } from '../growth/child.ts'
@@ -16,6 +16,7 @@ const promised: Record<string, number> = {
   tickets: 3,
   'tickets-in-memory': 3,
   audit: 2,
+  upstreams: 3,
 }
 
 interface Grown extends Description {

@@ -10,7 +10,7 @@ import { performance } from 'node:perf_hooks'
 import { createClient } from 'redis'
 import type { Store } from 'sluice'
 import { createAudit } from 'sluice/audit'
-import { postgresStore } from 'sluice/postgres'
+import { postgresDatabase, postgresStore } from 'sluice/postgres'
 import { redisStore } from 'sluice/redis'
 import { sqliteStore } from 'sluice/sqlite'
 import { startPostgres } from '../../test/kit/processes/postgres.ts'
@@ -23,8 +23,8 @@ const width = 100
 
 interface Opened {
   readonly store: Store & { close(): unknown }
-  /** Returns the bytes that the store takes now, or `undefined` if it cannot tell. */
-  bytes(): Promise<number | undefined>
+  /** Returns the bytes that the store takes now. */
+  bytes(): Promise<number>
   close(): Promise<void>
 }
 
@@ -47,11 +47,15 @@ const opens: Record<Name, () => Promise<Opened>> = {
   },
   async postgres() {
     const server = await startPostgres(['fsync=on'])
-    const store = postgresStore({ url: server.url })
+    const [store, database] = [postgresStore({ url: server.url }), postgresDatabase({ url: server.url })]
+    // The tables are made on first use.
+    await store.get(['first'])
+    const sizes = `SELECT pg_total_relation_size('sluice.entries') + pg_total_relation_size('sluice.buckets') AS bytes`
     return {
       store,
-      bytes: async () => undefined,
+      bytes: async () => Number((await database.query(sizes)).rows[0]?.['bytes']),
       async close() {
+        await database.close()
         await store.close()
         await server.stop()
       },
@@ -100,7 +104,7 @@ type What = keyof typeof writes
 interface Measured {
   readonly store: Name
   readonly what: What
-  readonly bytes: number | undefined
+  readonly bytes: number
   readonly perSecond: number
 }
 
@@ -115,9 +119,7 @@ export async function space(): Promise<Section> {
         const startedAt = performance.now()
         await writes[what](store)
         const seconds = (performance.now() - startedAt) / 1_000
-        const after = await bytes()
-        const each = before === undefined || after === undefined ? undefined : (after - before) / count
-        measured.push({ store: name, what, bytes: each, perSecond: count / seconds })
+        measured.push({ store: name, what, bytes: ((await bytes()) - before) / count, perSecond: count / seconds })
       }
     } finally {
       await close()
@@ -130,7 +132,7 @@ export async function space(): Promise<Section> {
         title: 'space: what one of each takes in a store, and how many a second are written',
         notes: [
           `${formatNumber(count)} of each from one process, ${width} in flight, the store on the same machine`,
-          'Redis: memory; SQLite: the file and its log, so a figure is the growth and not the size of a row',
+          'Redis: memory; PostgreSQL: tables and indexes; SQLite: the file and its log. A figure is the growth, not the size of a row',
         ],
         columns: ['', 'store', 'bytes', 'per second'],
         rows: measured.map(({ store, what, bytes, perSecond }) => [
