@@ -345,6 +345,7 @@ describe('looking', { timeout: 3 * slowTest }, () => {
     await own.callAsTask(await own.createAgentKey(), 'import', {})
     const running = page.getByRole('region', { name: 'Running tasks' })
     await running.getByText('1 of 10 files').waitFor()
+    await page.locator('.requests .chip.good', { hasText: 'became a task' }).waitFor()
     report(7)
     await running.getByText('7 of 10 files').waitFor()
     ended.resolve('done')

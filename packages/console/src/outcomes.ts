@@ -8,6 +8,7 @@ type Outcome = Reason | 'complete' | 'approval_required' | 'input_required' | 't
 
 const words: { readonly [outcome in Outcome]: readonly [word: string, tone: Tone] } = {
   complete: ['succeeded', 'good'],
+  task: ['became a task', 'good'],
   approval_required: ['waits for an approval', 'warn'],
   input_required: ['waits for an answer', 'warn'],
   toolError: ['reported an error', 'bad'],

@@ -29,7 +29,7 @@ const columns: readonly Column<RunningTask>[] = [
 
 export const Running = ({ running }: { readonly running: readonly RunningTask[] }): JSX.Element | null =>
   running.length === 0 ? null : (
-    <section>
+    <section class="running">
       <h2>Running tasks</h2>
       <Table label="Running tasks" columns={columns} rows={running} />
     </section>
