@@ -1,12 +1,10 @@
 /** The outcomes of calls in words and colours, for all pages. The raw outcome is in the log and the metrics. */
 
-import type { Reason } from '../../sluice/src/core/error.ts'
+import type { CallOutcome } from '../../sluice/src/core/observer.ts'
 
 type Tone = 'good' | 'bad' | 'warn'
-/** Every reason has a word, so that no page shows a name of the code. */
-type Outcome = Reason | 'complete' | 'approval_required' | 'input_required' | 'toolError'
-
-const words: { readonly [outcome in Outcome]: readonly [word: string, tone: Tone] } = {
+/** Every outcome has words, so that no page shows a name of the code. */
+const words: { readonly [outcome in CallOutcome]: readonly [word: string, tone: Tone] } = {
   complete: ['succeeded', 'good'],
   task: ['became a task', 'good'],
   approval_required: ['waits for an approval', 'warn'],
@@ -56,7 +54,7 @@ const words: { readonly [outcome in Outcome]: readonly [word: string, tone: Tone
 
 const known = (outcome: string): readonly [string, Tone] | undefined =>
   isOutcome(outcome) ? words[outcome] : undefined
-const isOutcome = (outcome: string): outcome is Outcome => Object.hasOwn(words, outcome)
+const isOutcome = (outcome: string): outcome is CallOutcome => Object.hasOwn(words, outcome)
 
 export const outcomeWord = (outcome: string): string => known(outcome)?.[0] ?? outcome
 export const outcomeTone = (outcome: string): Tone => known(outcome)?.[1] ?? 'bad'
