@@ -281,6 +281,6 @@ test('docs/documents.md says how many there are', () => {
     (named) => Object.keys(named).length,
   )
   expect(text).toContain(
-    `003: ${dispatch} of 3 cases of dispatch, ${methods} of 9 methods, ${steps} of 3 approval steps, ${kinds} of 4 kinds of parameters, ${errors} of 3 parts of error responses, ${timeouts} of 1 timeout, ${recovery} of 4 steps of error recovery`,
+    `003: ${dispatch} of 3 cases of dispatch, ${methods} of 9 methods, ${steps} of 3 approval steps, ${kinds} of 4 kinds of parameters pass as written. So do ${errors} of 3 parts of error responses, ${timeouts} of 1 timeout, ${recovery} of 4 steps of error recovery`,
   )
 })

@@ -9,7 +9,7 @@ beforeAll(withSbcl, 300_000)
 /** The data has these as fields: values, connected, origin, success, restarts. */
 const labels =
   'Thread is in the debugger level Restarts Connected to SBCL started by this server at Compiled No values None known ' +
-  'functions that call it are There breakpoints No variables'
+  'functions that call it are breakpoint set No variables'
 const rows: readonly (readonly [tool: string, args: object])[] = [
   ['repl_status', {}],
   ['repl_connect', {}],
