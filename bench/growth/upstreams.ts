@@ -1,4 +1,4 @@
-/** Calls of many upstreams in turn, each over HTTP with a connection of its own. One server plays all of them. */
+/** Calls of many upstreams in turn, each over a separate HTTP connection. One server plays all of them. */
 import { toTransportServer } from 'sluice/extend'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'

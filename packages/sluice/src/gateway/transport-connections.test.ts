@@ -70,7 +70,7 @@ test('while the circuit is tried, one call is let through, and a failure doubles
   ;(await acquire(connections, 'ann')).release()
 })
 
-test('a trial that finds no place is no trial: the next call is let through', async () => {
+test('a trial call that finds no place does not count, and the next call is let through', async () => {
   const { connections, clock } = open()
   await failing(connections, 'ann', 5)
   const others = []
