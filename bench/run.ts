@@ -17,6 +17,7 @@ import { cold } from './sections/cold.ts'
 import { documents } from './sections/documents.ts'
 import { field } from './sections/field.ts'
 import { gateway } from './sections/gateway.ts'
+import { gatewayLists } from './sections/gateway-lists.ts'
 import { gatewayPeers } from './sections/gateway-peers.ts'
 import { growth } from './sections/growth.ts'
 import { handle } from './sections/handle.ts'
@@ -43,6 +44,7 @@ const sections: Record<string, () => Promise<Section>> = {
   stdio,
   client,
   gateway,
+  'gateway-lists': gatewayLists,
   'gateway-peers': gatewayPeers,
   install,
   cold,
