@@ -201,7 +201,8 @@ export function serveStdio(
   options: StdioOptions & StrayOptions & ServedServer = {},
 ): StdioListener {
   const server = toServer(from, options)
-  const serving = listenStdio(withOriginPerTool(server), options)
+  const origin = withOriginPerTool(server)
+  const serving = listenStdio(origin.server, options, origin.enter)
   // With other pipes, this process also does other work, so its stray errors are not ours alone.
   if (options.input !== undefined || options.output !== undefined) return serving
   const exit = (): void => process.exit(1)

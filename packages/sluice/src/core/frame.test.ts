@@ -26,9 +26,46 @@ test('only an RpcError is thrown, for any text', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => reasonOf(text) !== 'leaked'))
 })
 
+/** A JSON text, and whether one of its objects names a member twice. */
+interface Written {
+  readonly text: string
+  readonly repeats: boolean
+}
+const scalar = fc
+  .constantFrom('0', '-0', '7', '-12', '10', '100', '1e2', '1000', '1e3', '1.5', '1e21', 'true', 'null', '"x"', '"\\n"')
+  .map((text): Written => ({ text, repeats: false }))
+const { written } = fc.letrec<{ written: Written }>((tie) => {
+  const space = fc.constantFrom('', '', '', ' ')
+  const list = fc
+    .tuple(space, fc.array(tie('written'), { maxLength: 4 }))
+    .map(([gap, items]) => ({
+      text: `[${items.map(({ text }) => text).join(`,${gap}`)}]`,
+      repeats: items.some(({ repeats }) => repeats),
+    }))
+  const object = fc
+    .tuple(space, fc.array(fc.tuple(fc.constantFrom('', 'a', 'b', 'long name'), tie('written')), { maxLength: 4 }))
+    .map(([gap, members]) => ({
+      text: `{${members.map(([name, { text }]) => `"${name}":${gap}${text}`).join(',')}}`,
+      repeats:
+        new Set(members.map(([name]) => name)).size < members.length || members.some(([, { repeats }]) => repeats),
+    }))
+  return { written: fc.oneof({ depthSize: 'small' }, scalar, list, object) }
+})
+
+test('a message is refused exactly if an object names a member twice, however its values are written', () => {
+  fc.assert(
+    fc.property(written, ({ text, repeats }) => {
+      expect(reasonOf(text)).toBe(repeats ? 'invalidRequest' : 'accepted')
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test.each([
   ['{"a":1,"a":2}', 'invalidRequest'],
   ['{"a":{"b":1,"b":1}}', 'invalidRequest'],
+  // The exponents save what the second member costs.
+  ['[1e3,1e3,1e3,1e3,1e3,{"":7,"":7}]', 'invalidRequest'],
   ['[{"a":1},{"a":1}]', 'accepted'],
   ['{"a\\"b":":","c":"{"}', 'accepted'],
   ['{"a":"\\\\","b":"x"}', 'accepted'],

@@ -118,15 +118,53 @@ interface ValueChecks {
   problem: string | undefined
 }
 
+/**
+ * Returns the length of the shortest JSON text for this value, or `NaN` for values that `checkValue` must judge.
+ *
+ * A text of exactly this length has no spaces, escapes or lost digits. It names no member twice either, because it would
+ * be shorter without the first. Most messages are such texts, and need no scan.
+ */
+function shortestLength(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value === 'number') return integerLength(value)
+  if (value === null || value === true) return 4
+  if (value === false) return 5
+  if (depth === 0) return Number.NaN
+  // A comma or the closing bracket follows each item, so only an empty list has a bracket more.
+  let length = 1
+  if (Array.isArray(value)) for (const item of value) length += shortestLength(item, depth - 1) + 1
+  else if (isObject(value))
+    for (const key in value) {
+      if (key === '__proto__') return Number.NaN
+      length += key.length + shortestLength(value[key], depth - 1) + 4
+    }
+  return length === 1 ? 2 : length
+}
+
+/** `NaN` for a fraction, and for an integer that is shorter with an exponent, such as `1e3`. */
+function integerLength(value: number): number {
+  if (!Number.isSafeInteger(value) || (value % 1000 === 0 && value !== 0)) return Number.NaN
+  let length = value < 0 ? 2 : 1
+  for (let bound = 10; Math.abs(value) >= bound; bound *= 10) length++
+  return length
+}
+
 /** Parses one message. Throws an `RpcError` and nothing else. */
 export function frame(text: string, limits: FrameLimits = frameLimits): unknown {
-  const seen = scan(text, limits)
+  // A longer text may have too many values, and is not parsed before they are counted.
+  const seen = text.length > limits.maxValues ? scan(text, limits) : undefined
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
     throw new RpcError('parseError', 'Parse error: the message is not valid JSON', { cause })
   }
+  if (seen || shortestLength(value, limits.maxDepth) !== text.length)
+    checkValue(value, seen ?? scan(text, limits), text)
+  return value
+}
+
+function checkValue(value: unknown, seen: Scan, text: string): void {
   const checks: ValueChecks = { surrogates: text.includes('\\u'), problem: undefined }
   const members = countMembers(value, checks)
   if (members !== seen.members)
@@ -138,7 +176,6 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
   if (Number.isFinite(imprecisionDepth))
     checks.problem ??= 'a number has more digits than a double can hold: send it as a string'
   if (checks.problem !== undefined) throw new UnsafeMessage(checks.problem, value)
-  return value
 }
 
 const hasUnsafeId = (value: unknown): boolean =>

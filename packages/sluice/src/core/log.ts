@@ -8,9 +8,10 @@ export interface Logger {
   error(line: LogLine): void
   /**
    * Optional, for loggers that write JSON. Returns a function that logs the same line again and again at the level
-   * `info`, with further members at its end as JSON text: `,"id":7`. The text of the line is then made once.
+   * `info`, with further members at its end as JSON text: `,"id":7`. The text of the line is then made once. `time` is
+   * in milliseconds since the epoch.
    */
-  repeat?(line: LogLine): (members: string) => void
+  repeat?(line: LogLine): (members: string, time: number) => void
   /** Number of lines that could not be written so far, if the logger counts them. */
   readonly lost?: number
 }

@@ -91,7 +91,7 @@ const maxMethodLength = 128
  * print them all would cost as much as the layers.
  */
 function successLog(logger: Logger, server: string | undefined): (event: EndedCall, hasNewIds: boolean) => void {
-  const last = new WeakMap<Target, { readonly shared: LogLine; readonly log: (members: string) => void }>()
+  const last = new WeakMap<Target, { readonly shared: LogLine; readonly log: (members: string, time: number) => void }>()
   return function logSuccess(event, hasNewIds) {
     const { target } = event.call
     const client = clientOf(event.call)
@@ -102,7 +102,8 @@ function successLog(logger: Logger, server: string | undefined): (event: EndedCa
       found = { shared, log: logger.repeat(shared) }
       last.set(target, found)
     }
-    found.log(hasNewIds && event.call.facts.reference === undefined ? ownText(event) : membersOf(ownFields(event)))
+    const isPlain = hasNewIds && event.call.facts.reference === undefined
+    found.log(isPlain ? ownText(event) : membersOf(ownFields(event)), event.receivedAt + event.durationMs)
   }
 }
 

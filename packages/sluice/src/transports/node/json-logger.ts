@@ -42,9 +42,9 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     if (text === '') writer.flush()
     else writer.write(text)
   }
-  const put = (level: string, line: LogLine): void => append(`"level":"${level}"${membersOf(line)}`)
-  const append = (members: string): void => {
-    waiting += `{"time":${Date.now()},${members}}\n`
+  const put = (level: string, line: LogLine): void => append(Date.now(), `"level":"${level}"${membersOf(line)}`)
+  const append = (time: number, members: string): void => {
+    waiting += `{"time":${time},${members}}\n`
     if (waiting.length > flushAt) flush()
     else timer ??= setTimeout(flush, flushAfterMs).unref()
   }
@@ -57,7 +57,7 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
     info: (line) => put('info', line),
     repeat(line) {
       const shared = `"level":"info"${membersOf(line)}`
-      return (members) => append(shared + members)
+      return (members, time) => append(time, shared + members)
     },
     warn: (line) => put('warn', line),
     error(line) {

@@ -63,7 +63,12 @@ const maxBufferedBytes = 4 * 1024 * 1024
 /** How many lines may wait for their turn before reading stops. Serving them does not depend on the client. */
 const maxQueuedLines = 1000
 
-export function listenStdio(server: TransportServer, options: StdioOptions = {}): StdioListener {
+/** `enter` runs the handling of lines that arrive together, by default as it is. */
+export function listenStdio(
+  server: TransportServer,
+  options: StdioOptions = {},
+  enter: (work: () => void) => void = (work) => work(),
+): StdioListener {
   const { maxLineBytes = 4 * 1024 * 1024, maxInFlight = 1000, graceMs = 1000, drainMs = 10_000 } = options
   const isProcessStdio = options.input === undefined && options.output === undefined
   const input = options.input ?? process.stdin
@@ -192,6 +197,8 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     },
   })
 
+  const read = (chunk: Buffer): void => enter(() => lines.push(chunk))
+
   /** Ends after the client closed its end. Its last requests may still be answered; longer ones are aborted. */
   function finish(): void {
     lines.end()
@@ -218,7 +225,7 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     if (ended) return
     ended = true
     idle = undefined
-    input.off('data', lines.push)
+    input.off('data', read)
     input.pause()
     queue.clear()
     for (const signal of signals) process.off(signal, onSignal)
@@ -246,7 +253,7 @@ export function listenStdio(server: TransportServer, options: StdioOptions = {})
     })
     server.clock.after(graceMs, exit)
   }
-  input.on('data', lines.push)
+  input.on('data', read)
   input.on('end', finish)
   input.on('error', close)
   // The reader disconnected (EPIPE), so no client is left to answer.

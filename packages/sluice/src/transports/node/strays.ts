@@ -9,6 +9,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { bugOf } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
+import type { MessageContext } from '../../protocol/dispatch.ts'
 import type { TransportServer } from '../../protocol/server.ts'
 
 /** `serve` continues. `end` drains, so that no accepted call is lost, and exits with 1. */
@@ -37,13 +38,22 @@ export const withOrigin = (server: TransportServer): TransportServer => ({
 /** Above this number all are forgotten, because a client can name any tool. */
 const maxContexts = 1_000
 
+/** A server whose calls have the async context of their tool. */
+export interface OriginPerTool {
+  readonly server: TransportServer
+  /** Runs `work` in the context of the last call. Calls of the same tool within it do not have to enter a context. */
+  enter(work: () => void): void
+}
+
 /**
  * The same for a transport whose messages arrive without an async context, such as stdio: a context per tool, made once.
- * Making one per call costs as much as a layer. Over HTTP each request may have a context, which must be kept.
+ * Making one per call costs as much as a layer, and entering one half of that. Over HTTP each request may have a
+ * context, which must be kept.
  */
-export function withOriginPerTool(server: TransportServer): TransportServer {
+export function withOriginPerTool(server: TransportServer): OriginPerTool {
   const inherited = AsyncLocalStorage.snapshot()
   const contexts = new Map<string, typeof inherited>()
+  let last = inherited
   function contextOf(tool: string): typeof inherited {
     const found = contexts.get(tool)
     if (found) return found
@@ -52,10 +62,14 @@ export function withOriginPerTool(server: TransportServer): TransportServer {
     contexts.set(tool, made)
     return made
   }
-  return {
-    ...server,
-    handleText: (message, context) => contextOf(nameOf(message))(server.handleText, message, context),
+  function handleText(message: unknown, context?: Partial<MessageContext>): ReturnType<TransportServer['handleText']> {
+    const tool = nameOf(message)
+    const current = origins.getStore()
+    if (current?.server === server && current.tool === tool) return server.handleText(message, context)
+    last = contextOf(tool)
+    return last(server.handleText, message, context)
   }
+  return { server: { ...server, handleText }, enter: (work) => last(work) }
 }
 
 function nameOf(message: unknown): string {
