@@ -69,7 +69,7 @@ async function eachClient(place: ServerLocation, then: (peer: OfficialClient) =>
 
 describe('a package', () => {
   test('has types, a README and the licence; has no tests or build records; is small', () => {
-    expect(packed.length).toBe(8)
+    expect(packed.length).toBe(9)
     for (const { name, files, size } of packed) {
       const paths = files.map(({ path }) => path)
       expect(paths, name).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']))
@@ -81,7 +81,7 @@ describe('a package', () => {
         paths.some((path) => path.endsWith('.d.ts')),
         name,
       ).toBe(true)
-      // The library holds the console's page and the client with their sources, knowledge holds these documents.
+      // The library holds the gateway and the client, knowledge holds these documents.
       const limits: { readonly [name: string]: number } = {
         sluice: 1_600_000,
         '@sluice/knowledge': 400_000,

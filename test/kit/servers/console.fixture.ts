@@ -1,13 +1,13 @@
 /** A server with gated tools, its console and its users, for all console tests. */
 
 import { request } from 'node:http'
+import type { Console, ConsoleListenOptions, ConsoleOptions, ConsoleServing } from '@sluice/console'
+import { createConsole } from '@sluice/console'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
 import { apiKeys, authenticate, concurrency, defineServer, fail, memoryStore, rateLimit, tenants, tool } from 'sluice'
 import type { Approvals, Rule, WebhookOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
-import type { Console, ConsoleListenOptions, ConsoleOptions, ConsoleServing } from 'sluice/console'
-import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
 import type { RateLimitOptions } from 'sluice/plugins'
 import { elicitation, idempotency, tasks } from 'sluice/plugins'
