@@ -98,6 +98,8 @@ export interface ConsoleFixture {
   readonly consoleApp: Console
   readonly serving: ConsoleServing
   readonly server: Server
+  /** The further servers. */
+  readonly others: readonly Server[]
   readonly approvals: Approvals
   /** As if the process had ended: its lease runs out, and is not renewed. */
   endLease(): void
@@ -183,7 +185,7 @@ export async function openConsoleFixture({
   const serving = await consoleApp.listen({ port: 0, ...options })
   return {
     url: serving.url,
-    ...{ store, clock, consoleApp, serving, server, approvals },
+    ...{ store, clock, consoleApp, serving, server, others: [...others.values()], approvals },
     async createAgentKey(subject = 'agent', tenants = ['acme'], scopes = ['refund:write']) {
       const { secret } = await keys.create({ subject, tenants, scopes, label: 'laptop' })
       return secret
