@@ -1,14 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import consolePackage from './packages/console/package.json' with { type: 'json' }
 import library from './packages/sluice/package.json' with { type: 'json' }
 
 const here = (path: string): string => new URL(path, import.meta.url).pathname
 
-/** Each entry of the library as its source: `sluice/node` is `packages/sluice/src/node.ts`. */
-const sources = Object.entries(library.exports).map(([entry, { types }]) => ({
-  find: new RegExp(`^sluice${entry.slice(1)}$`),
-  replacement: here(`packages/sluice/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`),
-}))
+/**
+ * Each entry as its source: `sluice/node` is `packages/sluice/src/node.ts`. The console too, because a console of the build
+ * would have another library than the servers that it shows.
+ */
+const sources = Object.entries({ sluice: library, console: consolePackage }).flatMap(([folder, { name, exports }]) =>
+  Object.entries<{ readonly types: string }>(exports).map(([entry, { types }]) => ({
+    find: new RegExp(`^${name}${entry.slice(1)}$`),
+    replacement: here(`packages/${folder}/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`),
+  })),
+)
 
 /** The same cases in every run. */
 const seeded = { find: /^fast-check$/, replacement: here('test/fast-check.ts') }
@@ -38,7 +44,7 @@ export default defineConfig({
       exclude: [
         '**/*.test.ts',
         '**/*.d.ts',
-        /* In the browser, where test/console drives it. */ 'packages/console/src/{client,event-stream,hooks,theme}.ts',
+        /* In the browser, where test/console drives it. */ 'packages/console/src/page/{client,event-stream,hooks,theme}.ts',
       ],
       // Short, so that what failed is still on the screen; the files one by one are in coverage/.
       reporter: ['text-summary', 'html', 'json-summary'],

@@ -2,12 +2,12 @@
  * A tool that needs an approval, and the console where people approve: `node examples/console.ts`, then open the link.
  */
 
+import type { Console } from '@sluice/console'
+import { createConsole } from '@sluice/console'
 import type { ServerDefinition } from 'sluice'
 import { apiKeys, authenticate, defineServer, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
-import type { Console } from 'sluice/console'
-import { createConsole } from 'sluice/console'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'

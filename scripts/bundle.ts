@@ -2,8 +2,8 @@
  * Joins the compiled modules into few files. Node spends longer finding and opening a file than running it.
  *
  * The library has `core.js` for what runs anywhere and most servers use, `host.js` for what they use on Node, and a file
- * per entry with the rest. The command has `command.js` for what every command loads, `serving.js` for `sluice serve`,
- * and a file per command with the rest.
+ * per entry with the rest. The console's server is one file beside the files of its page. The command has `command.js` for
+ * what every command loads, `serving.js` for `sluice serve`, and a file per command with the rest.
  */
 
 import { copyFileSync, rmSync } from 'node:fs'
@@ -22,8 +22,15 @@ async function bundleLibrary(): Promise<void> {
   /** Stays a file, so that `export * as ask` stays one: as an object it would bring every question into every worker. */
   const namespaces = ['protocol/ask.js']
   /** Entries that need Node: what only they share may too. */
-  const onNode = new Set(['node.js', 'main.js', 'transports/node/websocket.js', 'testing/index.js', ...programs])
-  const onNodeToo = /^(operate\/console|stores|client\/node|gateway\/node|skills\/node)\//
+  const onNode = new Set([
+    'node.js',
+    'main.js',
+    'transports/node/websocket.js',
+    'testing/index.js',
+    'internal.js',
+    ...programs,
+  ])
+  const onNodeToo = /^(stores|client\/node|gateway\/node|skills\/node)\//
   /** Leaves namespaces of the root entry in their own files. */
   const keepNamespaces: Plugin = {
     name: 'keep-namespaces',
@@ -57,6 +64,12 @@ async function bundleLibrary(): Promise<void> {
   await bundler.writeEntries(all, [core, host], [keepNamespaces])
 }
 
+async function bundleConsole(): Promise<void> {
+  const root = join(packages, 'console')
+  rmSync(join(root, 'lib'), { recursive: true, force: true })
+  await createBundler(root).writeEntries(['server/index.js'], [])
+}
+
 async function bundleCommand(): Promise<void> {
   const root = join(packages, 'cli')
   rmSync(join(root, 'lib'), { recursive: true, force: true })
@@ -74,4 +87,5 @@ async function bundleCommand(): Promise<void> {
 }
 
 await bundleLibrary()
+await bundleConsole()
 await bundleCommand()

@@ -5,7 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { routes, schemas } from 'sluice/console'
+import { routes, schemas } from '@sluice/console'
 
 interface Schema {
   readonly $ref?: string
@@ -72,7 +72,7 @@ const routeText = (name: string, { method, path, about, needs, input, output }: 
 
 const page = `${[
   '# The console API, field by field',
-  'Made from the table that the console checks requests with (`routes` and `schemas` of `sluice/console`): change it there, then run `npm run console-api`. The same table is served as OpenAPI 3.1 at `/api/openapi.json`. How to sign in and who may do what: [The console](console.md).',
+  'Made from the table that the console checks requests with (`routes` and `schemas` of `@sluice/console`): change it there, then run `npm run console-api`. The same table is served as OpenAPI 3.1 at `/api/openapi.json`. How to sign in and who may do what: [The console](console.md).',
   'Call it with an operator key: `Authorization: Bearer op_…`. Fields of a GET are query parameters; fields of a POST are a JSON object. A name in braces is part of the path. An unknown field is refused. Times are milliseconds since 1970. A refusal is a [Problem](#problem).',
   '## Routes',
   ...Object.entries<Route>(routes).map(([name, route]) => routeText(name, route)),

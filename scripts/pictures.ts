@@ -10,19 +10,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { startChromium } from '../test/kit/processes/chromium.ts'
 import { generateTraffic, openDemoConsole } from '../test/kit/servers/demo-console.fixture.ts'
+import { openDemoGateway } from '../test/kit/servers/demo-gateway.fixture.ts'
 
 const folder = join(import.meta.dirname, '../docs/pictures')
 mkdirSync(folder, { recursive: true })
 
-const demo = await openDemoConsole()
-const trafficRunning = (async () => {
-  for (let second = 0; second < 170; second++) {
-    const started = Date.now()
-    await generateTraffic(demo, Math.round(40 + 25 * Math.sin(second / 6) + (second % 9 === 0 ? 30 : 0)))
-    await sleep(Math.max(0, 1000 - (Date.now() - started)))
-  }
-})()
-
+const clientText = (member: string): string =>
+  JSON.stringify(
+    {
+      [member]: {
+        'sluice-shop': {
+          ...{ type: 'http', url: 'https://mcp.example.com/shop/mcp' },
+          headers: { Authorization: 'Bearer YOUR_API_KEY' },
+        },
+      },
+    },
+    undefined,
+    2,
+  )
+const demoGateway = await openDemoGateway()
+const demo = await openDemoConsole({
+  ...{ pastMinutes: 24 * 60, gateway: () => demoGateway.team, also: demoGateway.endpoints },
+  clients: () => [
+    { client: 'VS Code', file: 'vscode-mcp.json', destination: '.vscode/mcp.json', text: clientText('servers') },
+    { client: 'Cursor', file: 'cursor-mcp.json', destination: '.cursor/mcp.json', text: clientText('mcpServers') },
+  ],
+})
+for (const server of demo.others) await server.ready()
+demoGateway.changeDefinition()
+await demo.createAgentKey('intern', ['acme'], [])
 const browser = await startChromium()
 interface Shot {
   readonly name: string
@@ -65,12 +81,16 @@ const audit: Shot = {
     await page.locator('.verdict .chip').waitFor()
   },
 }
+const day: Shot = { name: 'day', path: 'live/day', ready: '.plot canvas' }
 const shots: readonly Shot[] = [
   approvals,
   block,
   live,
   { name: 'tools', ready: '.card', prepare: async (page) => page.locator('.card').first().click() },
   { name: 'tenants', ready: '.table' },
+  { name: 'upstreams', ready: '.line.added' },
+  { name: 'access', ready: '.table' },
+  { name: 'clients', ready: '.client' },
   audit,
 ]
 const desktop = { width: 1280, height: 800 }
@@ -102,6 +122,16 @@ async function take(
   await context.close()
 }
 
+// The day comes first: the traffic for the other pages would be its highest minutes by far.
+for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '', [day])
+
+const trafficRunning = (async () => {
+  for (let second = 0; second < 170; second++) {
+    const started = Date.now()
+    await generateTraffic(demo, Math.round(40 + 25 * Math.sin(second / 6) + (second % 9 === 0 ? 30 : 0)))
+    await sleep(Math.max(0, 1000 - (Date.now() - started)))
+  }
+})()
 // The plots show five minutes; two of them are enough.
 await sleep(120_000)
 for (const scheme of ['light', 'dark'] as const) await take(scheme, desktop, '', shots)
@@ -110,4 +140,5 @@ await take('dark', phone, '-phone', [live])
 await browser.close()
 await trafficRunning
 await demo.close()
+await demoGateway.close()
 process.exit(0)

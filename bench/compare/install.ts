@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-const root = join(import.meta.dirname, '../..')
+import { published } from '../../scripts/published.ts'
 
 export interface Installed {
   readonly folder: string
@@ -28,17 +27,11 @@ export function installContender(name: string): Installed {
   cpSync(join(import.meta.dirname, name), folder, { recursive: true })
   const file = join(folder, 'package.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { dependencies: Record<string, string> }
-  if (manifest.dependencies['sluice']) {
-    const printed = npm(
-      join(root, 'packages/sluice'),
-      'pack',
-      '--ignore-scripts',
-      '--json',
-      '--pack-destination',
-      folder,
-    )
+  for (const { folder: source, name } of published()) {
+    if (!manifest.dependencies[name]) continue
+    const printed = npm(source, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder)
     const [{ filename }] = JSON.parse(printed) as [{ filename: string }]
-    manifest.dependencies['sluice'] = `file:${filename}`
+    manifest.dependencies[name] = `file:${filename}`
     writeFileSync(file, JSON.stringify(manifest))
   }
   npm(folder, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')

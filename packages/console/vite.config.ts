@@ -1,15 +1,15 @@
-/** Builds the page as static files into the library's package, so that `sluice/console` always has its page. */
+/** Builds the page as static files into the package, beside the server that sends them. */
 
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  root: import.meta.dirname,
+  root: `${import.meta.dirname}/src/page`,
   // Relative URLs, so that the page works below any path.
   base: './',
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../sluice/lib/console',
+    outDir: '../../lib/page',
     emptyOutDir: true,
     target: 'es2023',
     // Inlined assets would need `data:` in the content security policy.

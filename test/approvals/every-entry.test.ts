@@ -36,7 +36,6 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './gateway-node': 'brings no call in',
   './gateway-auth': 'brings no call in',
   './approvals': 'brings no call in',
-  './console': 'brings no call in',
   './apps': 'brings no call in',
   './card': 'brings no call in',
   './skills': 'brings no call in',
@@ -49,6 +48,7 @@ const entries: { readonly [entry in keyof typeof library.exports]: By } = {
   './jwt': 'brings no call in',
   './tracing': 'brings no call in',
   './toon': 'brings no call in',
+  './internal': 'brings no call in',
 }
 const transports: { readonly [transport in Via['transport']]: RegExp } = {
   memory: /^handle/,

@@ -12,7 +12,7 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   protocol: ['core', 'protocol'],
   layers: ['core', 'protocol', 'observe', 'layers'],
   observe: ['core', 'protocol', 'observe'],
-  operate: ['core', 'protocol', 'observe', 'layers', 'approvals', 'transports', 'gateway', 'operate'],
+  operate: ['core', 'observe', 'operate'],
   stores: ['core', 'stores'],
   'json-schema': ['core', 'json-schema'],
   approvals: ['core', 'protocol', 'stores', 'approvals'],
@@ -33,13 +33,13 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
 /** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */
 const onNode: readonly string[] = [
   'transports/node/',
-  'operate/console/',
   'client/node/',
   'gateway/node/',
   'skills/node/',
   'stores/',
   'node.ts',
   'main.ts',
+  'internal.ts',
 ]
 /** Exceptions in these folders. */
 const portable: readonly string[] = ['stores/memory.ts', 'stores/memory-bus.ts', 'stores/sorted-names.ts']

@@ -1,8 +1,8 @@
 /** The console's API: its answers, its access rules, and that it answers as documented. */
 
 import { readFileSync } from 'node:fs'
+import { routes, schemas } from '@sluice/console'
 import { defineServer, tool } from 'sluice'
-import { routes, schemas } from 'sluice/console'
 import { jsonSchema } from 'sluice/json-schema'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BrowserSession, ConsoleFixture } from '../kit/servers/console.fixture.ts'

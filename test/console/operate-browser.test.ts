@@ -265,3 +265,38 @@ test('every page fits a phone in dark colours, and axe finds nothing', { timeout
     await look(page, `phone ${path}`)
   }
 })
+
+/** The pages in the navigation, with the width that its edges leave fully visible. */
+const navigation = `(() => {
+  const list = document.querySelector('nav[aria-label="Console"] ul')
+  const { left, right } = list.getBoundingClientRect()
+  const { paddingLeft, paddingRight, maskImage } = getComputedStyle(list)
+  const clear = { left: left + parseFloat(paddingLeft), right: right - parseFloat(paddingRight) }
+  const items = [...list.querySelectorAll('a')].map((link) => {
+    const box = link.getBoundingClientRect()
+    return {
+      name: link.innerText.trim(),
+      isClear: box.left >= clear.left - 1 && box.right <= clear.right + 1,
+      isFading: box.left < right && box.right > clear.right + 1,
+    }
+  })
+  return { fades: maskImage !== 'none', items }
+})()`
+
+test('on a phone the navigation fades where it goes on, and the current page is never in the fade', async () => {
+  page = await enter(true)
+  const seen = async () =>
+    (await page.evaluate(navigation)) as {
+      fades: boolean
+      items: readonly { name: string; isClear: boolean; isFading: boolean }[]
+    }
+  const { fades, items } = await seen()
+  expect(fades).toBe(true)
+  expect(items.filter(({ isFading }) => isFading)).not.toEqual([])
+  for (const name of ['Access', 'Clients', 'Approvals']) {
+    await go(`#/${name.toLowerCase()}`)
+    await expect.poll(async () => (await seen()).items.find((each) => each.name.startsWith(name))?.isClear).toBe(true)
+  }
+  await go('#/clients')
+  await expect.poll(async () => (await seen()).items.some(({ isFading }) => isFading)).toBe(false)
+})

@@ -1,6 +1,6 @@
 /** Access to the console: links, operator keys and sessions get in; agents, other pages and guesses do not. */
 
-import { routes } from 'sluice/console'
+import { routes } from '@sluice/console'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleFixture } from '../kit/servers/console.fixture.ts'
 import { cookieOf, linkToken, openConsoleFixture, send, signIn, signInAsOwner } from '../kit/servers/console.fixture.ts'

@@ -1,6 +1,6 @@
 /** Sign-in to upstreams by the console's API: each operator reaches only the account of their own calls. */
 
-import type { OperatorScope } from 'sluice/console'
+import type { OperatorScope } from '@sluice/console'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BrowserSession, ConsoleResponse } from '../kit/servers/console.fixture.ts'
 import { send, signIn, signInAsOwner } from '../kit/servers/console.fixture.ts'

@@ -69,7 +69,7 @@ async function eachClient(place: ServerLocation, then: (peer: OfficialClient) =>
 
 describe('a package', () => {
   test('has types, a README and the licence; has no tests or build records; is small', () => {
-    expect(packed.length).toBe(8)
+    expect(packed.length).toBe(9)
     for (const { name, files, size } of packed) {
       const paths = files.map(({ path }) => path)
       expect(paths, name).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']))
@@ -81,7 +81,7 @@ describe('a package', () => {
         paths.some((path) => path.endsWith('.d.ts')),
         name,
       ).toBe(true)
-      // The library holds the console's page and the client with their sources, knowledge holds these documents.
+      // The library holds the gateway and the client, knowledge holds these documents.
       const limits: { readonly [name: string]: number } = {
         sluice: 1_600_000,
         '@sluice/knowledge': 400_000,
@@ -190,8 +190,42 @@ test('the program for the edge in the README of knowledge serves its index', pat
   expect(await response.text()).toContain('Tea')
 })
 
+/** Loads the page with its script, and signs in as the page does. */
+async function expectConsole(link: string): Promise<void> {
+  const { origin, hash } = new URL(link)
+  const page = await (await fetch(origin)).text()
+  const script = / src="\.\/(assets\/[\w-]+\.js)"/.exec(page)?.[1]
+  expect((await fetch(`${origin}/${script}`)).status).toBe(200)
+  const signedIn = await fetch(`${origin}/api/session`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify({ link: hash.replace('#/sign-in/', '') }),
+  })
+  expect(await signedIn.json()).toMatchObject({ operator: { scopes: expect.arrayContaining(['approvals:decide']) } })
+}
+
+test('a program with @sluice/console serves the console', patient, async () => {
+  const program = `
+    import { memoryStore } from 'sluice'
+    import { createConsole } from '@sluice/console'
+    const consoleApp = createConsole({ store: memoryStore() })
+    await consoleApp.listen({ port: 0 })
+    console.log(await consoleApp.link())`
+  writeFileSync(join(work, 'console.js'), program)
+  const child = spawn(process.execPath, ['console.js'], { cwd: work, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += String(chunk)
+    if (printed.endsWith('\n')) break
+  }
+  await expectConsole(printed.trim())
+})
+
 describe('the command', () => {
-  test('starts the five servers, and each answers the official clients', patient, async () => {
+  test('starts the five servers and the console, and each answers', patient, async () => {
     const { command, args } = installed('sluice', 'start', '--port', '0', '--console-port', '0', '--json')
     const data = join(work, 'started')
     const child = spawn(command, [...args, '--data', data], {
@@ -207,9 +241,14 @@ describe('the command', () => {
       printed += String(chunk)
       if (printed.trimEnd().endsWith('\n}')) break
     }
-    const { servers, keys } = JSON.parse(printed) as {
+    const {
+      servers,
+      keys,
+      console: link,
+    } = JSON.parse(printed) as {
       servers: readonly { name: string; url: string }[]
       keys: string
+      console: string
     }
     const { you } = JSON.parse(readFileSync(keys, 'utf8')) as { you: string }
     expect(servers.map(({ name }) => name)).toEqual(['knowledge', 'memory', 'fitness', 'lisp', 'routes'])
@@ -217,6 +256,7 @@ describe('the command', () => {
       const { command, args } = installed('sluice', 'call', url, '--token', you, '--json')
       expect(execFileSync(command, args, { env, encoding: 'utf8' }), name).toContain('inputSchema')
     }
+    await expectConsole(link)
   })
   test('includes what it needs for Redis', patient, () => {
     const { command, args } = installed('sluice', 'doctor', '--json')

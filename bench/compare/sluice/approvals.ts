@@ -1,9 +1,9 @@
 /** A tool that runs only after a person approved exactly this call, in the console. */
 
+import { createConsole } from '@sluice/console'
 import { apiKeys, authenticate, defineServer, tool } from 'sluice'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
-import { createConsole } from 'sluice/console'
 import { createServer, serveHttp } from 'sluice/node'
 import { sqliteStore } from 'sluice/sqlite'
 import * as z from 'zod'

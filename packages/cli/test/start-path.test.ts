@@ -25,7 +25,7 @@ function filesLoadedWith(env: Record<string, string>): string {
 test('a server without settings is started without Zod, the console, the gateway and the client', () => {
   const files = filesLoadedWith({})
   expect(files).toContain('/server.mjs')
-  for (const unused of ['/zod/', '/commander/', '/operate/console/', '/gateway/', '/client/'])
+  for (const unused of ['/zod/', '/commander/', '/packages/console/', '/gateway/', '/client/'])
     expect(files).not.toContain(unused)
 })
 

@@ -1,13 +1,13 @@
 /** A server with gated tools, its console and its users, for all console tests. */
 
 import { request } from 'node:http'
+import type { Console, ConsoleListenOptions, ConsoleOptions, ConsoleServing } from '@sluice/console'
+import { createConsole } from '@sluice/console'
 import type { Clock, Server, ServerDefinition, Store } from 'sluice'
 import { apiKeys, authenticate, concurrency, defineServer, fail, memoryStore, rateLimit, tenants, tool } from 'sluice'
 import type { Approvals, Rule, WebhookOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import { createAudit } from 'sluice/audit'
-import type { Console, ConsoleListenOptions, ConsoleOptions, ConsoleServing } from 'sluice/console'
-import { createConsole } from 'sluice/console'
 import { createServer } from 'sluice/node'
 import type { RateLimitOptions } from 'sluice/plugins'
 import { elicitation, idempotency, tasks } from 'sluice/plugins'
@@ -98,6 +98,8 @@ export interface ConsoleFixture {
   readonly consoleApp: Console
   readonly serving: ConsoleServing
   readonly server: Server
+  /** The further servers. */
+  readonly others: readonly Server[]
   readonly approvals: Approvals
   /** As if the process had ended: its lease runs out, and is not renewed. */
   endLease(): void
@@ -183,7 +185,7 @@ export async function openConsoleFixture({
   const serving = await consoleApp.listen({ port: 0, ...options })
   return {
     url: serving.url,
-    ...{ store, clock, consoleApp, serving, server, approvals },
+    ...{ store, clock, consoleApp, serving, server, others: [...others.values()], approvals },
     async createAgentKey(subject = 'agent', tenants = ['acme'], scopes = ['refund:write']) {
       const { secret } = await keys.create({ subject, tenants, scopes, label: 'laptop' })
       return secret

@@ -1,10 +1,10 @@
 /** A day in a shop, for screenshots and for trying the console: three servers, callers, tickets and traffic. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineServer, fail, tool } from 'sluice'
+import { defineServer, fail, memoryStore, tool } from 'sluice'
 import * as z from 'zod'
-import type { ConsoleFixture } from './console.fixture.ts'
-import { openConsoleFixture, shopDefinition } from './console.fixture.ts'
+import type { ConsoleFixture, ConsoleFixtureOptions } from './console.fixture.ts'
+import { adjustableClock, openConsoleFixture, send, shopDefinition } from './console.fixture.ts'
 
 /** Mostly fast, sometimes slow; the same every time. */
 let turn = 0
@@ -78,15 +78,30 @@ export interface DemoConsole extends ConsoleFixture {
 
 const deceptiveText = 'Refund for a parcel that never arrived. \u202eevoba sa\u202c Customer was informed.'
 
+export interface DemoOptions extends ConsoleFixtureOptions {
+  /** How many minutes of traffic there were before the tickets. */
+  readonly pastMinutes?: number
+}
+
 /** Tickets of several callers, one of them with a disguised text; two are decided. */
-export async function openDemoConsole(): Promise<DemoConsole> {
+export async function openDemoConsole({
+  pastMinutes = 0,
+  also = [],
+  ...options
+}: DemoOptions = {}): Promise<DemoConsole> {
   const tools = shopDefinition.tools?.filter(({ name }) => name !== 'break') ?? []
-  const house = await openConsoleFixture({ definition: { ...shopDefinition, tools }, also: [warehouse, letters] })
+  const clock = adjustableClock()
+  clock.advance(-pastMinutes * 60_000)
+  const house = await openConsoleFixture({
+    ...{ definition: { ...shopDefinition, tools }, also: [warehouse, letters, ...also] },
+    ...{ sharing: { clock, store: memoryStore(clock) }, ...options },
+  })
   const [ann, nightly, support] = [
     await house.createAgentKey('ann@acme.example', ['acme']),
     await house.createAgentKey('nightly-report', ['globex']),
     await house.createAgentKey('support-bot', ['initech']),
   ]
+  await simulateMinutes({ ...house, secrets: [ann, nightly, support] }, pastMinutes)
   const by = { subject: 'owner', via: 'console', tenants: 'all', operator: true } as const
   async function decided(approved: boolean, note: string): Promise<void> {
     const [ticket] = (await house.approvals.list({ status: 'pending' })).tickets
@@ -119,6 +134,21 @@ export async function openDemoConsole(): Promise<DemoConsole> {
   )
   await house.call(ann, 'refund', { order: 'A-10600', cents: 800 }, 'Claude Desktop')
   return { ...house, secrets: [ann, nightly, support] }
+}
+
+/** Real calls, a few for each minute, more of them by day. */
+async function simulateMinutes(demo: DemoConsole, minutes: number): Promise<void> {
+  const { secret, key } = await demo.consoleApp.operators.create({ name: 'simulation' })
+  const headers = { authorization: `Bearer ${secret}` }
+  for (let minute = 0; minute < minutes; minute++) {
+    const hour = new Date(demo.clock.now()).getUTCHours() + new Date(demo.clock.now()).getUTCMinutes() / 60
+    const byDay = Math.max(0, Math.sin(((hour - 6) / 14) * Math.PI))
+    await generateTraffic(demo, Math.round(2 + 12 * byDay + (minute % 7)))
+    demo.clock.advance(60_000)
+    // A process writes its last two minutes when the page is read.
+    if (minute % 2 === 1) await send(demo.url, 'api/history', { headers })
+  }
+  await demo.consoleApp.operators.revoke(key.id)
 }
 
 const articles = ['teapot', 'lamp', 'umbrella', 'chess set', 'kite']

@@ -187,7 +187,7 @@ async function look(page: Page): Promise<void> {
 }
 
 function weight(): number {
-  const folder = join(import.meta.dirname, '../../../packages/sluice/lib/console')
+  const folder = join(import.meta.dirname, '../../../packages/console/lib/page')
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.reduce(
     (sum, { parentPath, name }) => sum + gzipSync(readFileSync(join(parentPath, name)), { level: 9 }).length,

@@ -1,6 +1,6 @@
 /** `sluice console link`: a new sign-in link for the console that runs on this store. */
 
-import { createConsole } from 'sluice/console'
+import { createConsole } from '@sluice/console'
 import { CommandError, exitCodes, styled, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { StoreCommandOptions } from './with-store.ts'

@@ -1,8 +1,8 @@
 /** `sluice people`: who else may sign in to the console, and what they may do there. */
 
+import type { OperatorKey, Operators } from '@sluice/console'
+import { createConsole } from '@sluice/console'
 import { createAudit } from 'sluice/audit'
-import type { OperatorKey, Operators } from 'sluice/console'
-import { createConsole } from 'sluice/console'
 import { owner } from '../host/identities.ts'
 import { omitUndefined } from '../host/omit-undefined.ts'
 import { ago, CommandError, escapeControls, exitCodes, styled, table, toJson, wrapText } from '../output.ts'

@@ -1,6 +1,6 @@
 /** What `sluice people add --may` accepts. Separate from the command, which is loaded when it runs. */
 
-import type { OperatorScope } from 'sluice/console'
+import type { OperatorScope } from '@sluice/console'
 
 /** The words of `--may`, with the scopes of the console. */
 export const permissions: { readonly [word: string]: OperatorScope } = {

@@ -1,13 +1,13 @@
 /** The pipeline that a configuration describes: one store, one audit, approvals, a console, and the options of each server. */
 
 import { readFileSync } from 'node:fs'
+import type { Console, ConsoleOptions } from '@sluice/console'
 import type { Caller, Logger, OpenedServer, PluginList, ServerOptions, Verifier } from 'sluice'
 import { apiKeys, authenticate, concurrency, rateLimit, tenants } from 'sluice'
 import type { Approvals, ApprovalsOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import type { AuditOptions } from 'sluice/audit'
 import { createAudit } from 'sluice/audit'
-import type { Console, ConsoleOptions } from 'sluice/console'
 import { nodeClock } from 'sluice/node'
 import type { AuthenticateOptions } from 'sluice/plugins'
 import { customLayer, idempotency, log, metrics, park, tasks } from 'sluice/plugins'
@@ -67,7 +67,7 @@ export async function createHost(config: Config, options: HostOptions): Promise<
   let shown: Partial<ShownLater> = {}
   const later = { gateway: () => shown.gateway, clients: () => shown.clients ?? [] }
   if (config.console && !stdio)
-    consoleApp = (await import('sluice/console')).createConsole({ ...common, ...later, approvals, owner })
+    consoleApp = (await import('@sluice/console')).createConsole({ ...common, ...later, approvals, owner })
   const known = await callersOf(config, env, opened, { stdio, owner })
   const plugins: PluginList = [
     log(logger),
