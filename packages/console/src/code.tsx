@@ -1,7 +1,7 @@
 /** Numbered lines of text in a scrolling box. */
 
 import type { ComponentChildren, JSX } from 'preact'
-import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
+import { markedPieces } from '../../sluice/src/approvals/text/marked-text.ts'
 import type { ListedLine } from './arguments.ts'
 import { MarkedPieces, Visible } from './ui.tsx'
 

@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { markedText } from '../../sluice/src/approvals/marked-text.ts'
+import { markedText } from '../../sluice/src/approvals/text/marked-text.ts'
 import type { TicketSummary } from '../../sluice/src/operate/console/api.ts'
 import { callApi } from './client.ts'
 import { subscribe } from './event-stream.ts'

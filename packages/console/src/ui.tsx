@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { markedPieces } from '../../sluice/src/approvals/marked-text.ts'
+import { markedPieces } from '../../sluice/src/approvals/text/marked-text.ts'
 import { problemOf } from './client.ts'
 
 /** Shows text from a caller, a tool or a client, with hidden characters marked. */

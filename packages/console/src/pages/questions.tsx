@@ -1,7 +1,7 @@
 /** What the work of a ticket asked while it ran, and the answers, in order. Both are texts of strangers. */
 
 import type { JSX } from 'preact'
-import { readableAnswer } from '../../../sluice/src/approvals/readable-answer.ts'
+import { readableAnswer } from '../../../sluice/src/approvals/text/readable.ts'
 import type { Ticket } from '../../../sluice/src/operate/console/api.ts'
 import { Code, countHidden, HiddenWarning, toLines } from '../code.tsx'
 import { Chip } from '../ui.tsx'

@@ -1,7 +1,7 @@
 /** Who may call what: the keys against the tools of a server, with the reason for each refusal. Nothing is called. */
 
-import type { Rules } from '../../approvals/rules.ts'
-import { createRules } from '../../approvals/rules.ts'
+import type { Rules } from '../../approvals/policy/rules.ts'
+import { createRules } from '../../approvals/policy/rules.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Target } from '../../core/target.ts'
 import type { HostPolicies } from '../../gateway/explain.ts'

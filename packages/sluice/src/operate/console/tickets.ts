@@ -2,7 +2,7 @@
 
 import type { Decider } from '../../approvals/decide.ts'
 import { mayDecide, mayTakeBack } from '../../approvals/decide.ts'
-import type { Grant as Granted } from '../../approvals/grants.ts'
+import type { Grant as Granted } from '../../approvals/policy/grants.ts'
 import type { ApprovalsService } from '../../approvals/service.ts'
 import type { TicketView } from '../../approvals/ticket.ts'
 import { RpcError } from '../../core/error.ts'
