@@ -99,9 +99,7 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
             const [live, { at }] = await Promise.all([approvals.ticketStore.readState(id), approvals.time.now()])
             return live?.state.status === 'pending' && live.state.until > at
           },
-          async withdraw(id, call) {
-            await approvals.service.decide(id, { approved: false }, callingClient(call))
-          },
+          withdraw: (id, call) => approvals.withdraw(id, callingClient(call)),
         },
         accepts(definition, { exposed, authenticated, asksLegacy: hasBridge }) {
           const { tools = [] } = definition

@@ -11,14 +11,14 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
-import type { Decider } from './decide.ts'
-import { checkDecider, createDecide, invalidTicket } from './decide.ts'
+import type { Decider, TicketEnds } from './decide.ts'
+import { checkDecider, createTicketEnds, invalidTicket } from './decide.ts'
 import type { GrantRegistry, Grants, GrantsOptions } from './policy/grants.ts'
 import { createGrants } from './policy/grants.ts'
 import type { Rule, RuleSubject, Rules, RuleVerdict, RuleView } from './policy/rules.ts'
 import { createRules } from './policy/rules.ts'
 import type { Approver, Proposal, TicketStatus, TicketView } from './ticket.ts'
-import type { TicketStore, TicketTimes, VersionedState } from './ticket-store.ts'
+import type { TicketStore, TicketTimes } from './ticket-store.ts'
 import { createList, createPendingCount, createTicketStore } from './ticket-store.ts'
 import type { RunResult } from './ticket-view.ts'
 import { createTicketReader, storeOfServer } from './ticket-view.ts'
@@ -123,7 +123,7 @@ export interface ApprovalsDeps {
 }
 
 /** The service for people, and what the approval layer shares with it: tickets, rules and grants on one store. */
-export interface SharedApprovals extends Pick<ApprovalsDeps, 'record'> {
+export interface SharedApprovals extends Pick<ApprovalsDeps, 'record'>, Omit<TicketEnds, 'decide'> {
   readonly service: ApprovalsService
   readonly ticketStore: TicketStore
   readonly time: ApprovalTime
@@ -135,8 +135,6 @@ export interface SharedApprovals extends Pick<ApprovalsDeps, 'record'> {
   urlOf(id: string): string | undefined
   /** Notifies the watchers in all processes, without waiting. Delivery is a hint: a receiver that misses it reads the store. */
   notifyChange(id: string, status: TicketStatus): void
-  /** Voids a ticket whose subject changed. Returns false if its state is no longer `from`. */
-  voidTicket(proposal: Proposal, from: VersionedState): Promise<boolean>
   /** Announces a new ticket to people, also if this process ends now. */
   announce(proposal: Proposal): Promise<void>
   /** Rejects if the store is not durable enough for tickets. A forgotten ticket could be spent again. */
@@ -160,7 +158,7 @@ export function createSharedApprovals(
   const rules = createRules(options.rules)
   const grants = createGrants({ store, ticketStore, time, record }, options.grants)
   const { view, get, result } = createTicketReader(store, ticketStore, time, urlOf)
-  const makeDecision = createDecide({ ticketStore, time, times, record, notifyChange })
+  const { decide: makeDecision, ...ends } = createTicketEnds({ ticketStore, time, times, record, notifyChange })
   const decide: ApprovalsService['decide'] = async (id, decision, by) => viewAfter(await makeDecision(id, decision, by))
   const watch: ApprovalsService['watch'] = (listener) =>
     bus.subscribe(channel, (message) => {
@@ -221,15 +219,7 @@ export function createSharedApprovals(
   }
   return {
     ...{ service, ticketStore, time, times, rules, grants, approver, maxPending, record, urlOf, notifyChange },
-    async voidTicket(proposal, from) {
-      const { id, tenant, digest } = proposal
-      await time.advance()
-      if (!(await ticketStore.transition(id, from, { ...from.state, status: 'void' }))) return false
-      await ticketStore.removeFromPending(proposal)
-      record(tenant, 'void', { ticket: id, digest })
-      notifyChange(id, 'void')
-      return true
-    },
+    ...ends,
     announce: async (proposal) => webhook?.enqueue(proposal),
     async ready() {
       for (const message of (await store.checkDurability?.()) ?? []) logger.warn({ event: 'approvalsStore', message })

@@ -46,7 +46,7 @@ export interface TicketReader extends Pick<ApprovalsService, 'get' | 'result'> {
   view(proposal: Proposal): Promise<TicketView | undefined>
 }
 
-type CurrentStatus = Pick<TicketView, 'status' | 'decisions' | 'runUntil' | 'questions'>
+type CurrentStatus = Pick<TicketView, 'status' | 'decisions' | 'runUntil' | 'withdrawn' | 'questions'>
 
 export function createTicketReader(
   store: Store,
@@ -57,8 +57,8 @@ export function createTicketReader(
   async function statusOf(proposal: Proposal): Promise<CurrentStatus | undefined> {
     const live = await ticketStore.readState(proposal.id)
     const found = live && (await statusFrom(proposal, live))
-    const { questions } = live?.state ?? {}
-    return found && { ...found, ...(questions && { questions }) }
+    const { questions, withdrawn } = live?.state ?? {}
+    return found && { ...found, ...(withdrawn && { withdrawn }), ...(questions && { questions }) }
   }
   async function statusFrom(proposal: Proposal, live: VersionedState): Promise<CurrentStatus | undefined> {
     const { at, epoch } = await time.now()
