@@ -12,7 +12,10 @@ import type { SharedApprovals } from './service.ts'
 import type { Approver, Proposal } from './ticket.ts'
 
 /** The fields of a proposal that follow from the call. The same call gives the same draft in every process. */
-export type TicketDraft = Omit<Proposal, 'id' | 'createdAt' | 'expiresAt' | 'epoch' | 'slot' | 'previous' | 'task'>
+export type TicketDraft = Omit<
+  Proposal,
+  'id' | 'createdAt' | 'sequence' | 'expiresAt' | 'epoch' | 'slot' | 'previous' | 'task'
+>
 
 /** Longer calls are refused, because no person reads that much before a decision. */
 const maxText = 64 * 1024
@@ -98,6 +101,7 @@ export async function proposeTicket(
     slot,
     ...(task !== undefined && { task }),
     createdAt: at,
+    sequence: ticketStore.nextSequence(at),
     expiresAt: at + times.decideMs,
     epoch,
     ...(previous !== undefined && { previous }),

@@ -47,6 +47,8 @@ export interface TicketStore {
   add(proposal: Proposal, from: string | undefined): Promise<boolean>
   /** Changes a ticket's state in one atomic step. `false` if the state is no longer `from`. */
   transition(id: string, from: VersionedState, to: TicketState): Promise<boolean>
+  /** Returns the number of tickets that this process made before in the same millisecond. */
+  nextSequence(at: number): number
   /** Takes one of the caller's slots for pending tickets. `undefined` if all are taken. */
   takeSlot(tenant: string, subject: string, id: string, max: number): Promise<string | undefined>
   /** Frees the slot and the index entry of a ticket that is no longer pending. */
@@ -64,16 +66,22 @@ type SimilarCall = Pick<Proposal, 'tenant' | 'caller' | 'server' | 'tool'>
 const root = 'approvals'
 /** Later than any ticket. The index holds the time that remains until then, so that the newest ticket sorts first. */
 const endOfTime = 1e15
-const padded = (ms: number): string => String(Math.max(0, Math.floor(ms))).padStart(16, '0')
+const maxSequence = 9999
+/** Sorts by time, then by the sequence within a millisecond. */
+const position = (ms: number, sequence: number): string =>
+  `${String(Math.max(0, Math.floor(ms))).padStart(16, '0')}-${String(sequence).padStart(4, '0')}`
 
 export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTimes): TicketStore {
   const at = (...parts: readonly string[]): Key => [root, ...parts]
   const boundAt = ({ tenant, caller, binding }: BindingKey): Key => at('bound', tenant, caller.subject, binding)
   const similarAt = ({ tenant, caller, server, tool }: SimilarCall): Key =>
     at('similar', tenant, caller.subject, server, tool)
-  const openAt = ({ createdAt, id }: Proposal): Key => at('open', padded(createdAt), id)
-  const allAt = ({ createdAt, id }: Proposal): Key => at('all', padded(endOfTime - createdAt), id)
+  const openAt = ({ createdAt, sequence = 0, id }: Proposal): Key => at('open', position(createdAt, sequence), id)
+  const allAt = ({ createdAt, sequence = 0, id }: Proposal): Key =>
+    at('all', position(endOfTime - createdAt, maxSequence - sequence), id)
   const slotAt = ({ tenant, caller, slot }: Proposal): Key => at('slot', tenant, caller.subject, slot)
+
+  let [lastAt, sequence] = [0, 0]
 
   /** Frees the slot only if this ticket still holds it, because an expired slot may belong to another ticket. */
   const freeSlot = (proposal: Proposal): Promise<boolean> => store.swap(slotAt(proposal), proposal.id, '', 0)
@@ -110,6 +118,11 @@ export function createTicketStore(store: Store, { decideMs, keepMs }: TicketTime
             freeSlot(proposal),
           ])
       }
+    },
+    nextSequence(now) {
+      sequence = now > lastAt ? 0 : Math.min(sequence + 1, maxSequence)
+      lastAt = Math.max(lastAt, now)
+      return sequence
     },
     transition: (id, from, to) => store.swap(at('state', id), from.text, JSON.stringify(to), keepMs),
     async takeSlot(tenant, subject, id, max) {

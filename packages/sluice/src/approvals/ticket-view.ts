@@ -83,7 +83,7 @@ export function createTicketReader(
     return found && { id, arguments: proposal.arguments, status: found.status }
   }
   async function view(proposal: Proposal): Promise<TicketView | undefined> {
-    const { binding: _, slot: _1, epoch: _2, previous, ...shown } = proposal
+    const { binding: _, slot: _1, epoch: _2, sequence: _3, previous, ...shown } = proposal
     const [status, before] = await Promise.all([
       statusOf(proposal),
       previous === undefined ? undefined : previousOf(previous),

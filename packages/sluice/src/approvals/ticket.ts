@@ -57,6 +57,8 @@ export interface Proposal {
   /** The operator's rule that decided, in words. Absent if the tool alone asks for an approval. */
   readonly rule?: string
   readonly createdAt: number
+  /** The number of tickets that this process made before it in the same millisecond. Lists are in this order. */
+  readonly sequence?: number
   readonly expiresAt: number
   /** The store's epoch when the ticket was made. After the store is restored from a copy, the ticket is void. */
   readonly epoch: string
@@ -104,7 +106,7 @@ export interface TicketState {
 }
 
 /** A ticket as the console, the command and the webhook show it. */
-export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
+export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch' | 'sequence'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
   /** What the work asked while it ran, and the answers. The approval does not cover them. */
