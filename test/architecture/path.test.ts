@@ -5,10 +5,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url).pathname
+const agents = readFileSync(`${root}AGENTS.md`, 'utf8')
 const [, , drawing = '', helpers = ''] =
-  /# The path of one HTTP call\n(.*?)```\n(.*?)```\n(.*?)\n\nOther paths/s.exec(
-    readFileSync(`${root}AGENTS.md`, 'utf8'),
-  ) ?? []
+  /# The path of one HTTP call\n(.*?)```\n(.*?)```\n(.*?)\n\nOther paths/s.exec(agents) ?? []
 const pathsIn = (text: string): readonly string[] =>
   [...text.matchAll(/[\w-]+(?:\/[\w-]+)*(?:\/\{[\w,-]+\})?\.ts/g)].flatMap(([path]) => {
     const group = /\{(.*)\}/.exec(path)
@@ -33,4 +32,11 @@ test('a call passes through the files of the drawing, and no other but the helpe
 test('the path has at most twenty files', () => {
   expect(drawn.length).toBeGreaterThan(10)
   expect(drawn.length).toBeLessThanOrEqual(20)
+})
+
+test('the picture of the pipeline shows all layers of AGENTS.md, in their order', () => {
+  const [, listed = ''] = /All layers, in order: (.*?)\. /.exec(agents) ?? []
+  const picture = readFileSync(`${root}docs/pictures/pipeline.svg`, 'utf8')
+  const shown = [...picture.matchAll(/<text [^>]*rotate[^>]*>(.*?)<\/text>/g)].map(([, name]) => name)
+  expect(shown).toEqual(listed.replaceAll('*', '').split(' → '))
 })

@@ -204,8 +204,9 @@ describe('tools/call', () => {
   )
 
   overEveryTransport('a missing article is a failure that the model reads', serve(), async (send) => {
+    const text = "Article 'draft' not found or not available. Find slugs with search_articles or list_articles."
     expect((await send(aCallOf('get_article', { slug: 'draft' })))?.result).toEqual({
-      content: [{ type: 'text', text: "Article 'draft' not found or not available." }],
+      content: [{ type: 'text', text }],
       isError: true,
     })
   })

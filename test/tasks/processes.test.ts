@@ -256,7 +256,24 @@ describe.each(stores)('on %s', (_, inWorld) => {
       const { taskId } = await one.call('pay', { amount: 5 })
       await one.send('tasks/cancel', { taskId })
       expect(await one.get(taskId)).toMatchObject({ status: 'cancelled' })
-      expect((await one.approvals.list()).tickets).toMatchObject([{ status: 'denied' }])
+      expect((await one.approvals.list()).tickets).toMatchObject([{ status: 'void', withdrawn: true, decisions: [] }])
+      expect(tools.runs).toEqual([])
+      // Nobody denied it, so the same call asks again.
+      expect(await one.call('pay', { amount: 5 })).toMatchObject({ taskId: expect.any(String), status: 'working' })
+      expect((await one.approvals.list({ status: 'pending' })).tickets).toHaveLength(1)
+    }))
+
+  test('cancelled after its approval, it withdraws the approval', () =>
+    inWorld(async (world) => {
+      const tools = taskTools()
+      const one = gated(world, tools.tools)
+      const { taskId } = await one.call('pay', { amount: 5 })
+      const [ticket] = (await one.approvals.list({ status: 'pending' })).tickets
+      await one.approvals.decide(ticket?.id ?? '', { approved: true }, olga)
+      await one.send('tasks/cancel', { taskId })
+      expect(await one.approvals.get(ticket?.id ?? '')).toMatchObject({
+        ...{ status: 'void', withdrawn: true, decisions: [{ by: olga.subject, approved: true }] },
+      })
       expect(tools.runs).toEqual([])
     }))
 

@@ -5,8 +5,8 @@
  */
 
 export { mayDecide, mayTakeBack } from './approvals/decide.ts'
-export type { Rules } from './approvals/rules.ts'
-export { createRules } from './approvals/rules.ts'
+export type { Rules } from './approvals/policy/rules.ts'
+export { createRules } from './approvals/policy/rules.ts'
 export { anonymous } from './core/call.ts'
 export { monotonicNow } from './core/clock.ts'
 export { bugOf } from './core/error.ts'

@@ -39,9 +39,9 @@ export const defineFitness = (app: App): ServerDefinition =>
         name: 'activity',
         description: 'One activity with all its fields.',
         mimeType: 'application/json',
-        async list({ cursor }, work) {
+        async list({ cursor }, context) {
           const offset = Number(cursor ?? 0)
-          const found = await (await trainingLogFor(app, work)).list({ limit: perPage, offset })
+          const found = await (await trainingLogFor(app, context)).list({ limit: perPage, offset })
           return {
             resources: found.map(({ id, name, startedAt, provider }) => ({
               uri: `activity://${id}`,
@@ -51,8 +51,8 @@ export const defineFitness = (app: App): ServerDefinition =>
             ...(found.length === perPage && { next: String(offset + perPage) }),
           }
         },
-        async read({ id }, work) {
-          const found = await (await trainingLogFor(app, work)).get(String(id))
+        async read({ id }, context) {
+          const found = await (await trainingLogFor(app, context)).get(String(id))
           return found && JSON.stringify(toActivityDetail(found))
         },
       }),
@@ -62,8 +62,8 @@ export const defineFitness = (app: App): ServerDefinition =>
         title: 'Training load',
         description: 'Fitness, fatigue and form of the last year as a chart.',
         mimeType: 'image/svg+xml',
-        async read(_, work) {
-          const log = await trainingLogFor(app, work)
+        async read(_, context) {
+          const log = await trainingLogFor(app, context)
           const all = await log.list()
           const days = loadOf(all, await log.athlete(), app.clock.now())
           return loadChart(days.slice(-365), isSynthetic(all) ? 'Training load (made-up data)' : 'Training load')

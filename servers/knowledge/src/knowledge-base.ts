@@ -4,7 +4,8 @@ import type { Article } from './article.ts'
 import { byDate, compareCodeUnits, isVisible, keyOf } from './article.ts'
 import { foldName } from './fold.ts'
 import type { Index } from './index-file.ts'
-import { createSearch } from './search.ts'
+import { createSearch, maxSuggestions } from './search.ts'
+import { isSimilarName } from './similar-name.ts'
 
 /** The visible articles: found by name, listed and searched. */
 export interface KnowledgeBase {
@@ -19,13 +20,18 @@ export interface KnowledgeBase {
   /** Finds the article that a link of Obsidian means: by its path, slug, alias or title, in any case. */
   findByLink(name: string): Article | undefined
   search(query: string): readonly Article[]
-  /** Returns articles that a misspelt name or query may have meant. */
+  /** Returns articles that a misspelt query may have meant. */
   suggest(query: string): readonly Article[]
+  /** Returns articles whose slug is similar to a misspelt one. */
+  suggestByName(name: string): readonly Article[]
   /** Adds or replaces an article. Putting a hidden article removes the earlier, visible version. */
   put(article: Article): void
   remove(key: string): void
   toIndex(): Index
 }
+
+/** Articles with similar titles whose slugs are compared with a misspelt one. */
+const maxCompared = 30
 
 /** Creates a knowledge base of these articles. `saved` is their search index, if it was built before. */
 export function createKnowledgeBase(title: string, all: Iterable<Article>, saved?: Index['search']): KnowledgeBase {
@@ -60,6 +66,10 @@ export function createKnowledgeBase(title: string, all: Iterable<Article>, saved
         .get(foldName(name.replace(/\.md$/i, '').replaceAll('/', '-'))),
     search: (query) => toArticles(search.find(query)),
     suggest: (query) => toArticles(search.suggest(query)),
+    suggestByName: (name) =>
+      toArticles(search.suggest(name, maxCompared))
+        .filter((article) => isSimilarName(name, article.slug) || isSimilarName(name, keyOf(article)))
+        .slice(0, maxSuggestions),
     put(article) {
       remove(keyOf(article))
       if (!isVisible(article)) return

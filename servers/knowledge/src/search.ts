@@ -15,7 +15,7 @@ export interface Search {
   /** Returns keys, best match first. */
   find(query: string): readonly string[]
   /** Returns articles with similar titles, for queries that `find` has no result for. */
-  suggest(query: string): readonly string[]
+  suggest(query: string, limit?: number): readonly string[]
   save(): PackedIndex
 }
 
@@ -83,6 +83,7 @@ const maxFuzzyWords = 4
 
 /** Later results are unlikely to be relevant. */
 const maxResults = 20
+export const maxSuggestions = 3
 
 export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): Search {
   const known = new Set<string>(saved?.words.map(([word]) => word))
@@ -141,7 +142,7 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
         .slice(0, maxResults)
         .map(({ id }) => String(id))
     },
-    suggest: (query) =>
+    suggest: (query, limit = maxSuggestions) =>
       mini
         .search(tokenize(query).slice(0, maxFuzzyWords).join(' '), {
           ...queryOptions(),
@@ -149,7 +150,7 @@ export function createSearch(articles: Iterable<Article>, saved?: PackedIndex): 
           fuzzy: 0.34,
           prefix: true,
         })
-        .slice(0, 3)
+        .slice(0, limit)
         .map(({ id }) => String(id)),
     save: () => pack(mini.toJSON()),
   }

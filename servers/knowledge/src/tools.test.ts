@@ -145,7 +145,7 @@ test('a hidden article and a missing one get the same answer', async () => {
   for (const method of ['tools/list', 'resources/list'])
     expect(await withDraft.request(method)).toEqual(await without.request(method))
   expect(textsOf(await withDraft.call('get_article', { slug: 'hush' }))).toEqual([
-    "Article 'hush' not found or not available.",
+    "Article 'hush' not found or not available. Find slugs with search_articles or list_articles.",
   ])
 })
 
@@ -156,6 +156,23 @@ test('a slug that is nearly right is answered with the right one', async () => {
       { text: "Article 'contxt-engineering' not found or not available. Did you mean concepts/context-engineering?" },
     ],
   })
+})
+
+test.each(['nope', 'rode', 'review-of-nothing-at-all-here'])(
+  'an unrelated slug suggests no article: %s',
+  async (slug) => {
+    expect(textsOf(await call('get_article', { slug }))).toEqual([
+      `Article '${slug}' not found or not available. Find slugs with search_articles or list_articles.`,
+    ])
+  },
+)
+
+test.each([
+  ['living', 'practices/living-specs'],
+  ['practice/living-spec', 'practices/living-specs'],
+  ['Context Engineering', 'concepts/context-engineering'],
+])('a slug that shares words or letters with another suggests it: %s', async (slug, expected) => {
+  expect(textsOf(await call('get_article', { slug }))[0]).toContain(`Did you mean ${expected}`)
 })
 
 test('search returns one line per article with the name that gets and cites it, or the whole articles', async () => {

@@ -75,8 +75,9 @@ export const toolsOf = (base: KnowledgeBase): readonly Tool[] => [
     run({ slug }) {
       const [article, ...rest] = base.findByName(slug)
       if (!article) {
-        const meant = base.suggest(slug.slice(0, maxQueryLength))
-        throw fail(`Article '${slug.slice(0, maxQueryLength)}' not found or not available.${didYouMean(meant)}`)
+        const name = slug.slice(0, maxQueryLength)
+        const next = didYouMean(base.suggestByName(name)) || ' Find slugs with search_articles or list_articles.'
+        throw fail(`Article '${name}' not found or not available.${next}`)
       }
       const others = rest.map(keyOf)
       const whole = toFull(base, article)

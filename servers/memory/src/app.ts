@@ -36,29 +36,30 @@ const choiceTtlMs = 7 * 24 * 60 * 60 * 1000
 const choiceKey = ({ call }: Pick<ToolContext, 'call'>): readonly string[] | undefined =>
   call.via.connection && ['memory', 'workspace', call.via.connection.id]
 
-export async function currentWorkspace(app: App, work: Pick<ToolContext, 'call'>): Promise<string> {
-  const key = choiceKey(work)
-  return (key && (await work.call.tenant.store.get(key))) ?? app.initialWorkspace
+export async function currentWorkspace(app: App, context: Pick<ToolContext, 'call'>): Promise<string> {
+  const key = choiceKey(context)
+  return (key && (await context.call.tenant.store.get(key))) ?? app.initialWorkspace
 }
 
-export async function chooseWorkspace(work: Pick<ToolContext, 'call'>, id: string): Promise<void> {
-  const key = choiceKey(work)
+export async function chooseWorkspace(context: Pick<ToolContext, 'call'>, id: string): Promise<void> {
+  const key = choiceKey(context)
   if (!key)
     throw fail(
       'This connection keeps no state between two calls, so it cannot have a current workspace: pass workspace_id with each call.',
     )
-  await work.call.tenant.store.set(key, id, choiceTtlMs)
+  await context.call.tenant.store.set(key, id, choiceTtlMs)
 }
 
 /** Resets the connection to the default workspace if this one is current. Does nothing without a connection. */
-export async function resetWorkspace(app: App, work: Pick<ToolContext, 'call'>, id: string): Promise<void> {
-  if (choiceKey(work) && (await currentWorkspace(app, work)) === id) await chooseWorkspace(work, defaultWorkspace)
+export async function resetWorkspace(app: App, context: Pick<ToolContext, 'call'>, id: string): Promise<void> {
+  if (choiceKey(context) && (await currentWorkspace(app, context)) === id)
+    await chooseWorkspace(context, defaultWorkspace)
 }
 
 /** Returns the named workspace, otherwise the connection's current one. */
-export async function workspaceFor(app: App, work: Pick<ToolContext, 'call'>, named?: string): Promise<Workspace> {
-  const id = named ?? (await currentWorkspace(app, work))
-  const found = (await app.archive.workspace(tenantOf(work), id)) ?? (await createInitialWorkspace(app, work, id))
+export async function workspaceFor(app: App, context: Pick<ToolContext, 'call'>, named?: string): Promise<Workspace> {
+  const id = named ?? (await currentWorkspace(app, context))
+  const found = (await app.archive.workspace(tenantOf(context), id)) ?? (await createInitialWorkspace(app, context, id))
   if (!found)
     throw fail(`Workspace not found: ${id}. list_workspaces shows the existing ones; create_workspace creates one.`)
   return found
@@ -67,12 +68,12 @@ export async function workspaceFor(app: App, work: Pick<ToolContext, 'call'>, na
 /** Creates the workspace that the client's configuration names, at its first use. */
 async function createInitialWorkspace(
   app: App,
-  work: Pick<ToolContext, 'call'>,
+  context: Pick<ToolContext, 'call'>,
   id: string,
 ): Promise<Workspace | undefined> {
   if (id !== app.initialWorkspace || id === defaultWorkspace) return undefined
-  await app.archive.createWorkspace(tenantOf(work), { id, name: id, description: '', createdAt: app.clock.now() })
-  return app.archive.workspace(tenantOf(work), id)
+  await app.archive.createWorkspace(tenantOf(context), { id, name: id, description: '', createdAt: app.clock.now() })
+  return app.archive.workspace(tenantOf(context), id)
 }
 
 /** Describes what deleting a workspace or its contents would remove, for the person who approves it. */

@@ -22,8 +22,8 @@ export const recallPrompt = (app: App): Prompt =>
       workspace_id: async (typed, _, call) =>
         (await app.archive.listWorkspaces(tenantOf({ call }))).map(({ id }) => id).filter((id) => id.startsWith(typed)),
     },
-    async run({ topic, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ topic, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const { found, note } = await app.recall.search(workspace, topic, { tags: [] }, maxMemories)
       if (found.length === 0)
         return `Nothing is remembered about "${topic}" in workspace ${workspace.id}. Say so, and ask whether something should be stored with add_memory.`

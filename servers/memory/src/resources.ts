@@ -20,9 +20,9 @@ export const memoryResource = (app: App): Resource =>
         (await app.archive.listWorkspaces(tenantOf({ call }))).map(({ id }) => id).filter((id) => id.startsWith(typed)),
     },
     /** Lists the newest memories of the current workspace; search finds the others. */
-    async list(_, work) {
-      const id = await currentWorkspace(app, work)
-      const workspace = await app.archive.workspace(tenantOf(work), id)
+    async list(_, context) {
+      const id = await currentWorkspace(app, context)
+      const workspace = await app.archive.workspace(tenantOf(context), id)
       const memories = (await workspace?.list(newestPage)) ?? []
       return {
         resources: memories.map(({ id: memory, text, at }) => ({
@@ -33,9 +33,9 @@ export const memoryResource = (app: App): Resource =>
         })),
       }
     },
-    async read({ workspace: named, id }, work) {
+    async read({ workspace: named, id }, context) {
       if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(id))) return undefined
-      const workspace = await app.archive.workspace(tenantOf(work), String(named))
+      const workspace = await app.archive.workspace(tenantOf(context), String(named))
       const memory = await workspace?.get(String(id).toLowerCase())
       if (!workspace || !memory) return undefined
       const { text, ...about } = toMemoryJson(memory)

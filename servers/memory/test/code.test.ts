@@ -54,6 +54,19 @@ test.each(Object.entries(samples))('functions and classes of %s are found', asyn
   expect(symbols.map(({ kind, name }) => `${kind} ${name}`).join(', ')).toBe(expected)
 })
 
+test.each([
+  ['', 0],
+  ['one', 1],
+  ['one\n', 1],
+  ['one\r\ntwo', 2],
+  ['one\n\n', 2],
+])('the lines of %j are counted as an editor does', async (text, expected) => {
+  const { call, code } = await openWithCode({ 'a.ts': text })
+  expect(await call('index_codebase', { repo_path: code })).toMatchObject({
+    structuredContent: { total_lines: expected },
+  })
+})
+
 test('the sources of this package are indexed and found, and indexing again changes nothing', async () => {
   const memory = await openWithCode()
   cpSync(ownSources, join(memory.code, 'memory'), { recursive: true })

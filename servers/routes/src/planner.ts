@@ -21,10 +21,10 @@ const maxParallelLookups = 4
 export async function plan(
   { provider, database, atlas }: App,
   input: RouteInput,
-  work: ToolContext,
+  context: ToolContext,
   traffic: boolean,
 ): Promise<ToolResult> {
-  const { call, signal } = work
+  const { call, signal } = context
   const requestId = String(call.id)
   const request = checkRequest(input, provider)
   if ('failures' in request) return toFailure(request.failures, request.language, requestId)
@@ -32,9 +32,9 @@ export async function plan(
   return withFailures(language, requestId, async () => {
     if (traffic && !provider.hasTraffic) throw new RouteError({ code: 'TRAFFIC_NOT_AVAILABLE', subject: provider.name })
     const places = await mapConcurrently(request.stops, maxParallelLookups, (stop) =>
-      locate({ provider, database }, stop, language, work),
+      locate({ provider, database }, stop, language, context),
     )
-    work.progress(1, 2, places.map(({ name }) => name).join(' → '))
+    context.progress(1, 2, places.map(({ name }) => name).join(' → '))
     const routes = await provider.route(
       {
         ...{ places, mode, language, alternatives, traffic },

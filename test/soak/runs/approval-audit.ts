@@ -26,7 +26,7 @@ export const run: Soak = async ({ times, random, progress }) => {
   const lost: string[] = []
   const expected = { proposed: calls, decided: calls, spent: approved, started: approved, ended: 2 * calls }
   for (const [kind, count] of Object.entries(expected))
-    if (seen.get(kind) !== count) lost.push(`${seen.get(kind) ?? 0} records say ${kind}, and ${count} should`)
+    if ((seen.get(kind) ?? 0) !== count) lost.push(`${seen.get(kind) ?? 0} records say ${kind}, and ${count} should`)
   const whole = await verifyAudit(store, tenant)
   if (!whole.intact) lost.push(`It was not changed, and the verifier says ${JSON.stringify(whole)}`)
   lost.push(...(await tamper(store, times(tampered), random)))

@@ -23,8 +23,8 @@ export const run: Soak = async ({ times, progress }) => {
   const consoleFixture = await openConsoleFixture()
   const tickets = times(10_000)
   const secrets = await propose(consoleFixture, tickets, progress)
-  const load = startLoad(consoleFixture, secrets)
   const browser = await startChromium()
+  const load = startLoad(consoleFixture, secrets)
   const lost: string[] = []
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
@@ -59,6 +59,8 @@ export const run: Soak = async ({ times, progress }) => {
       lost,
     }
   } finally {
+    // Otherwise the load of a run that failed keeps the process alive.
+    await load.stop()
     await browser.close()
     await consoleFixture.close()
   }

@@ -35,7 +35,7 @@ export async function connect(
   const { env, cwd, terminal, signal } = context
   const { config, file } = await loadConfig({
     ...{ file: options.config, cwd, env, flags: { data: options.data } },
-    orHome: true,
+    fallBackToHome: true,
   })
   const url = new URL(isUrl(target) ? target : addressIn(config, target))
   const folder = dataFolder(config.data)

@@ -9,7 +9,7 @@ export function describeTicket(terminal: Terminal, ticket: TicketView): string {
     ticket
   const rows: readonly (readonly [string, string | undefined])[] = [
     ...effectLines(ticket.effect).map((line, at) => [at === 0 ? 'Acts on' : '', line] as const),
-    ['Ticket', `${id}, ${status}`],
+    ['Ticket', `${id}, ${status}${ticket.withdrawn ? ', withdrawn by its caller' : ''}`],
     ['Caller', `${caller.subject === tenant ? tenant : `${caller.subject} of ${tenant}`}, by ${caller.credential}`],
     ['Tool', `${server}/${tool}`],
     ['', description],

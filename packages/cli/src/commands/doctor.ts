@@ -35,7 +35,13 @@ export async function doctor(
   const { terminal, env, cwd } = context
   const findings: Finding[] = []
   if (url === undefined) {
-    const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data }, orHome: true })
+    const { config } = await loadConfig({
+      file: options.config,
+      cwd,
+      env,
+      flags: { data: options.data },
+      fallBackToHome: true,
+    })
     findings.push(
       ...(await checkMachine(config, env)),
       ...checkAddresses(config),

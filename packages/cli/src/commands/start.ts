@@ -1,10 +1,13 @@
 /** `sluice start`: runs the five built-in servers and the console on this machine, without configuration. */
 
+import type { ConsoleServing } from '@sluice/console'
+import type { Logger } from 'sluice'
 import type { Gateway } from 'sluice/gateway-node'
 import { isUpstream } from '../config/is-upstream.ts'
 import type { Config } from '../config/schema.ts'
 import { clientConfigs, keyPlaceholder, writeClientConfigs } from '../host/client-configs.ts'
 import { listenForControl } from '../host/control.ts'
+import type { Host } from '../host/host.ts'
 import { createHost } from '../host/host.ts'
 import type { Identities } from '../host/identities.ts'
 import { demoNames, identitiesIn, owner } from '../host/identities.ts'
@@ -12,6 +15,7 @@ import { loggerOf } from '../host/logger.ts'
 import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
+import type { OpenedUpstreams } from '../host/upstreams.ts'
 import { openUpstreams, problemOf } from '../host/upstreams.ts'
 import { escapeControls, exitCodes, shortPath, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
@@ -28,91 +32,123 @@ export interface StartOptions extends ServingFlags {
 const maxGrantMs = 3_600_000
 
 export async function start(context: CommandContext, options: StartOptions): Promise<number> {
-  const { terminal, env, cwd } = context
-  const { config, file, folder } = await loadForServing(context, options)
+  const loaded = await loadForServing(context, options)
+  const { config, file, folder } = loaded
   // People want to see the table, so the log goes to a file in the data folder by default.
-  const quiet: Config = { ...config, log: { ...config.log, file: config.log.file ?? `${folder}/sluice.log` } }
-  const logger = loggerOf(quiet)
-  const host = await createHost(config, { env, logger, owner, grantMs: maxGrantMs })
+  const logFile = config.log.file ?? `${folder}/sluice.log`
+  const logger = loggerOf({ ...config, log: { ...config.log, file: logFile } })
+  const host = await createHost(config, { env: context.env, logger, owner, grantMs: maxGrantMs })
+  const { servers, upstreams, builtIn } = await openServers(context, loaded, logger)
+  refuseSplitData(servers, config)
+
+  const consolePage = await listenForConsole(host, config)
+  const { serving } = await runServers(servers, host, config)
+  const control = upstreams && (await listenForControl(folder, upstreams.gateway, logger))
+
+  // Demo keys must not open a server that other people use, or one that a script started.
+  const hasDemo = options.demo ?? (file === undefined && context.terminal.isInteractive === true)
+  const keys = config.authenticate?.apiKeys
+    ? await identitiesIn(folder, host.opened.store, [owner, ...(hasDemo ? demoNames : [])])
+    : {}
+  const urls = Object.fromEntries(servers.map(({ name, path = `/${name}` }) => [name, serving.urls[path] ?? '']))
+  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file, builtIn })
+  host.show({ gateway: upstreams?.gateway, clients: clientConfigs(urls, keyPlaceholder, { folder, file, builtIn }) })
+  const started: StartedServers = {
+    states: servers.map(({ name, opened }) => ({
+      name,
+      url: urls[name] ?? '',
+      state: (upstreams && upstreamState(upstreams.gateway, name)) ?? opened.state,
+    })),
+    signInLink: consolePage && (await host.console?.link()),
+    ...{ keys, configs, configsFolder: writeClientConfigs(folder, configs), folder, logFile },
+  }
+  context.terminal.out(options.json ? startedJson(started, config) : startedText(context, started))
+
+  await drainOnSignal(context, serving, config)
+  await consolePage?.close()
+  await control?.close()
+  await Promise.all(servers.map(({ opened }) => opened.close()))
+  await host.opened.close()
+  return exitCodes.ok
+}
+
+interface OpenedServers {
+  readonly servers: readonly NamedServer[]
+  readonly upstreams: OpenedUpstreams | undefined
+  /** The names of the built-in servers among them. */
+  readonly builtIn: readonly string[]
+}
+
+/** Opens the configured servers, by default all built-in ones. */
+async function openServers(
+  { env }: CommandContext,
+  { config, file, folder }: Awaited<ReturnType<typeof loadForServing>>,
+  logger: Logger,
+): Promise<OpenedServers> {
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const configured = Object.entries(config.servers ?? all)
-  const named: NamedServer[] = []
+  const servers: NamedServer[] = []
   for (const [name, settings] of configured) {
     const { module, folder: argument, enabled = true, env: extraEnv = {} } = settings
     if (!enabled || isUpstream(settings)) continue
     const opened = await openServer({ name, module, folder, argument, env: { ...env, ...extraEnv }, logger, clock })
-    named.push({ name, opened })
+    servers.push({ name, opened })
   }
   const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env, file })
-  named.push(...(upstreams?.named ?? []))
-  refuseSplitData(named, config)
-
-  const at = config.console
-  const page =
-    at &&
-    (await host.console
-      ?.listen({ port: at.port, host: at.host, ...(at.origin && { origin: at.origin }) })
-      .catch((thrown: unknown) => {
-        throw explainListenError(thrown, at.host, at.port, '--console-port')
-      }))
-  const { serving } = await runServers(named, host, config)
-  const control = upstreams && (await listenForControl(folder, upstreams.gateway, logger))
-  // Demo keys must not open a server that other people use, or one that a script started.
-  const hasDemo = options.demo ?? (file === undefined && terminal.isInteractive === true)
-  const keys = config.authenticate?.apiKeys
-    ? await identitiesIn(folder, host.opened.store, [owner, ...(hasDemo ? demoNames : [])])
-    : {}
-  const urls = Object.fromEntries(named.map(({ name, path = `/${name}` }) => [name, serving.urls[path] ?? '']))
-  const states = named.map(({ name, opened }) => ({
-    name,
-    url: urls[name] ?? '',
-    state: upstreams ? (upstreamState(upstreams.gateway, name) ?? opened.state) : opened.state,
-  }))
   const builtIn = configured
     .filter(([name, settings]) => builtInNames.includes(name) && !isUpstream(settings) && settings.module === undefined)
     .map(([name]) => name)
-  const configs = clientConfigs(urls, keys[owner] ?? '', { folder, file, builtIn })
-  host.show({ gateway: upstreams?.gateway, clients: clientConfigs(urls, keyPlaceholder, { folder, file, builtIn }) })
-  const signIn = page && (await host.console?.link())
-  const clients = writeClientConfigs(folder, configs)
-  if (options.json)
-    terminal.out(
-      toJson({
-        servers: states,
-        console: signIn,
-        ...(config.authenticate?.apiKeys && { keys: `${folder}/keys.json` }),
-        clients,
-      }),
-    )
-  else
-    terminal.out(
-      [
-        table(
-          terminal,
-          ['SERVER', 'URL', 'STATE'],
-          states.map(({ name, url, state }) => [name, url, state === 'ready' ? 'ready' : 'see below']),
-        ),
-        ...states
-          .filter(({ state }) => state !== 'ready')
-          .map(({ name, state }) => wrapText(terminal, `${name}: ${escapeControls(state)}`, 2)),
-        '',
-        ...consoleLines(terminal, signIn ?? undefined),
-        ...(terminal.isInteractive ? keyLines(terminal, keys) : [`Keys in ${shortPath(cwd, folder)}/keys.json.`, '']),
-        ...clientLines(terminal, configs, shortPath(cwd, clients)),
-        styled(
-          terminal,
-          'dim',
-          `Data in ${shortPath(cwd, folder)}, log in ${shortPath(cwd, quiet.log.file ?? 'stderr')}.`,
-        ),
-        styled(terminal, 'dim', 'Press Ctrl-C to stop.'),
-      ].join('\n'),
-    )
-  await drainOnSignal(context, serving, config)
-  await page?.close()
-  await control?.close()
-  await Promise.all(named.map(({ opened }) => opened.close()))
-  await host.opened.close()
-  return exitCodes.ok
+  return { servers: [...servers, ...(upstreams?.named ?? [])], upstreams, builtIn }
+}
+
+/** Serves the console, if it is on. */
+async function listenForConsole({ console }: Host, { console: at }: Config): Promise<ConsoleServing | undefined> {
+  if (!at) return undefined
+  return console
+    ?.listen({ port: at.port, host: at.host, ...(at.origin && { origin: at.origin }) })
+    .catch((thrown: unknown) => {
+      throw explainListenError(thrown, at.host, at.port, '--console-port')
+    })
+}
+
+/** What people and scripts are told when everything runs. */
+interface StartedServers {
+  readonly states: readonly { readonly name: string; readonly url: string; readonly state: string }[]
+  readonly signInLink: string | undefined
+  readonly keys: Identities
+  readonly configs: ReturnType<typeof clientConfigs>
+  readonly configsFolder: string
+  readonly folder: string
+  readonly logFile: string
+}
+
+const startedJson = ({ states, signInLink, configsFolder, folder }: StartedServers, { authenticate }: Config): string =>
+  toJson({
+    servers: states,
+    console: signInLink ?? null,
+    ...(authenticate?.apiKeys && { keys: `${folder}/keys.json` }),
+    clients: configsFolder,
+  })
+
+function startedText({ terminal, cwd }: CommandContext, started: StartedServers): string {
+  const { states, signInLink, keys, configs, configsFolder, logFile } = started
+  const folder = shortPath(cwd, started.folder)
+  return [
+    table(
+      terminal,
+      ['SERVER', 'URL', 'STATE'],
+      states.map(({ name, url, state }) => [name, url, state === 'ready' ? 'ready' : 'see below']),
+    ),
+    ...states
+      .filter(({ state }) => state !== 'ready')
+      .map(({ name, state }) => wrapText(terminal, `${name}: ${escapeControls(state)}`, 2)),
+    '',
+    ...consoleLines(terminal, signInLink),
+    ...(terminal.isInteractive ? keyLines(terminal, keys) : [`Keys in ${folder}/keys.json.`, '']),
+    ...clientLines(terminal, configs, shortPath(cwd, configsFolder)),
+    styled(terminal, 'dim', `Data in ${folder}, log in ${shortPath(cwd, logFile)}.`),
+    styled(terminal, 'dim', 'Press Ctrl-C to stop.'),
+  ].join('\n')
 }
 
 /** Returns why an upstream cannot serve yet; `undefined` if it can. The other servers run meanwhile. */

@@ -100,7 +100,13 @@ export async function running(
   { env, cwd }: CommandContext,
   options: UpstreamsCommandOptions,
 ): Promise<{ readonly folder: string; readonly processes: readonly RunningProcess[] }> {
-  const { config } = await loadConfig({ file: options.config, cwd, env, flags: { data: options.data }, orHome: true })
+  const { config } = await loadConfig({
+    file: options.config,
+    cwd,
+    env,
+    flags: { data: options.data },
+    fallBackToHome: true,
+  })
   const folder = dataFolder(config.data)
   const processes = await findProcesses(folder)
   if (processes.length > 0) return { folder, processes }

@@ -23,7 +23,7 @@ export async function withStore<T>(
     cwd: context.cwd,
     env: context.env,
     flags: { data: options.data },
-    orHome: true,
+    fallBackToHome: true,
   })
   if (config.store === 'memory')
     throw new CommandError(

@@ -46,7 +46,7 @@ export async function wrap(context: CommandContext, target: readonly string[], o
     ...{ ...named, config, folder, file, logger, isStdio, gateway },
     async describe() {
       await listNow(gateway, name, target)
-      return describe(gateway, { name, config, options, isStdio, hasData: origins.has('data') })
+      return summaryLines(gateway, { name, config, options, isStdio, hasData: origins.has('data') })
     },
   })
 }
@@ -110,7 +110,7 @@ async function listNow(gateway: Gateway, name: string, target: readonly string[]
   }
 }
 
-interface Described {
+interface WrappedServer {
   readonly name: string
   readonly config: Config
   readonly options: WrapOptions
@@ -118,8 +118,8 @@ interface Described {
   readonly hasData: boolean
 }
 
-/** Returns the lines that describe the running server: its tools, approvals, audit and state. */
-function describe(gateway: Gateway, { name, config, options, isStdio, hasData }: Described): readonly string[] {
+/** Returns one line each for the tools of the running server, its approvals, its audit and its state. */
+function summaryLines(gateway: Gateway, { name, config, options, isStdio, hasData }: WrappedServer): readonly string[] {
   const state = gateway.states()[0]
   const data = hasData ? ` --data ${config.data}` : ''
   const gated = options.approve?.join(', ')

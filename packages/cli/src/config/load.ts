@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Uses the configuration of this account if this folder has neither a configuration nor data. */
-  readonly orHome?: boolean
+  readonly fallBackToHome?: boolean
   /** Values of the command line, by path. */
   readonly flags?: { readonly [path: string]: unknown }
 }
@@ -34,7 +34,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const home = homeConfig(env)
   const here = resolve(cwd, '.sluice')
   const hasData = flags['data'] !== undefined || env['SLUICE_DATA'] || (here !== dirname(home) && existsSync(here))
-  const file = found ?? (options.orHome && !hasData && existsSync(home) ? home : undefined)
+  const file = found ?? (options.fallBackToHome && !hasData && existsSync(home) ? home : undefined)
   const layers = [
     ...(file === undefined ? [] : [{ origin: () => file, values: leavesOf(await readConfig(file)) }]),
     { origin: variableOf, values: fromEnvironment(env) },

@@ -211,6 +211,7 @@ function toTicket(view: TicketView, operator: Operator): Ticket {
     ...(view.task !== undefined && { task: view.task }),
     createdAt: view.createdAt,
     expiresAt: view.expiresAt,
+    ...(view.withdrawn && { withdrawn: view.withdrawn }),
     ...(view.runUntil !== undefined && { runUntil: view.runUntil }),
     ...keyOf(view),
     mayDecide: canDecide(view, operator),

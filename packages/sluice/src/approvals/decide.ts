@@ -1,9 +1,12 @@
-/** Makes a decision on a ticket in one atomic step. Permissions are checked at that moment, not when the page was opened. */
+/**
+ * Ends the wait of a ticket in one atomic step: a person decides it, its caller withdraws it, or it becomes void.
+ * Permissions are checked at that moment, not when the page was opened.
+ */
 
 import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Decision, DecisionChannel, Proposal, TicketState, TicketStatus, TicketView } from './ticket.ts'
-import type { TicketStore, TicketTimes } from './ticket-store.ts'
+import type { TicketStore, TicketTimes, VersionedState } from './ticket-store.ts'
 import type { ApprovalTime } from './time.ts'
 
 export interface DecideDeps {
@@ -16,15 +19,53 @@ export interface DecideDeps {
 
 const maxNote = 1000
 
-/** `takeBack` takes back the person's own approval, with `approved: false`. */
-export type Decide = (
-  id: string,
-  decision: { readonly approved: boolean; readonly note?: string; readonly takeBack?: boolean },
-  by: Decider,
-) => Promise<Proposal>
+export interface TicketEnds {
+  /** `takeBack` takes back the person's own approval, with `approved: false`. */
+  decide(
+    id: string,
+    decision: { readonly approved: boolean; readonly note?: string; readonly takeBack?: boolean },
+    by: Decider,
+  ): Promise<Proposal>
+  /** Voids a ticket whose subject changed, or that `by` withdraws. Returns false if its state is no longer `from`. */
+  voidTicket(proposal: Proposal, from: VersionedState, by?: Decider): Promise<boolean>
+  /** Voids the caller's own ticket, so that the same call asks for a new one. Throws if it is spent or decided otherwise. */
+  withdraw(id: string, by: Decider): Promise<void>
+}
 
-export function createDecide({ ticketStore, time, times, record, notifyChange }: DecideDeps): Decide {
-  return async function decide(id, { approved, note, takeBack = false }, by) {
+export function createTicketEnds({ ticketStore, time, times, record, notifyChange }: DecideDeps): TicketEnds {
+  return { decide, voidTicket, withdraw }
+
+  async function voidTicket(proposal: Proposal, from: VersionedState, by?: Decider): Promise<boolean> {
+    const { id, tenant, digest } = proposal
+    await time.advance()
+    const to: TicketState = { ...from.state, status: 'void', ...(by && { withdrawn: true }) }
+    if (!(await ticketStore.transition(id, from, to))) return false
+    await ticketStore.removeFromPending(proposal)
+    if (by) record(tenant, 'withdrawn', { ticket: id, by: by.subject, via: by.via, digest })
+    else record(tenant, 'void', { ticket: id, digest })
+    notifyChange(id, 'void')
+    return true
+  }
+
+  async function withdraw(id: string, by: Decider): Promise<void> {
+    const proposal = await ticketStore.readProposal(id)
+    if (!proposal || !isCallerOf(proposal, by) || !maySee(proposal, by)) throw invalidTicket()
+    for (;;) {
+      const live = await ticketStore.readState(id)
+      const { at, epoch } = await time.now()
+      if (!live || proposal.epoch !== epoch || live.state.until <= at) throw invalidTicket()
+      const { status } = live.state
+      if (status !== 'pending' && status !== 'approved')
+        throw new RpcError('conflict', `This ticket is ${status}`, { data: { state: status } })
+      if (await voidTicket(proposal, live, by)) return
+    }
+  }
+
+  async function decide(
+    id: string,
+    { approved, note, takeBack = false }: Parameters<TicketEnds['decide']>[1],
+    by: Decider,
+  ): Promise<Proposal> {
     const proposal = await ticketStore.readProposal(id)
     if (!proposal) throw invalidTicket()
     const { tenant, digest, needed } = proposal

@@ -27,10 +27,6 @@ export async function effectOf(ready: Ready | undefined, call: Call): Promise<Ef
 export const isSameEffect = (one: Effect | undefined, other: Effect | undefined): boolean =>
   digest(one ?? {}) === digest(other ?? {})
 
-/** Returns one line per label. Values are quoted, because a text with line breaks could otherwise forge a line. */
-export const effectLines = (effect: Effect | undefined): readonly string[] =>
-  Object.entries(effect ?? {}).map(([label, value]) => `${label}: ${JSON.stringify(value)}`)
-
 /** Makes the error that tells the caller and its model why an approval can no longer be used. */
 export function approvalVoid(tool: string, before: Effect = {}, now: Effect = {}): RpcError {
   const labels = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(

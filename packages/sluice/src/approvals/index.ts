@@ -1,4 +1,8 @@
-/** Approvals: calls that a person must allow first, and the service through which people do. */
+/**
+ * Approvals: calls that a person must allow first, and the service through which people do. A ticket begins in
+ * `approval-layer.ts` and `propose-ticket.ts`, its caller hears of it through `replies.ts`, a person decides it in
+ * `decide.ts`, and `run-ticket.ts` spends it.
+ */
 
 import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
@@ -12,29 +16,26 @@ import type { Store } from '../core/store.ts'
 import type { Target } from '../core/target.ts'
 import { memoryBus } from '../stores/memory-bus.ts'
 import { approvalLayer } from './approval-layer.ts'
-import { createApprovalEngine } from './engine.ts'
-import { respond } from './respond.ts'
+import { callingClient, respond } from './protocol-decisions.ts'
 import type { ApprovalsOptions, ApprovalsService } from './service.ts'
-import { ticketsOf } from './task-tickets.ts'
+import { createSharedApprovals } from './service.ts'
 
-export { approvalArguments } from './arguments.ts'
 export type { Decider } from './decide.ts'
-export { effectLines } from './effect.ts'
-export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant } from './grants.ts'
-export type { MarkedPiece } from './marked-text.ts'
-export { markedPieces, markedText } from './marked-text.ts'
-export type { ReadableAnswer } from './readable-answer.ts'
-export { readableAnswer } from './readable-answer.ts'
-export { callParts } from './readable-call.ts'
-export type { Hint, Rule, RuleSubject, RuleVerdict, RuleView } from './rules.ts'
-export type { RunResult } from './run-result.ts'
+export type { Grant, GrantArguments, GrantQuery, Grants, GrantsOptions, NewGrant } from './policy/grants.ts'
+export type { Hint, Rule, RuleSubject, RuleVerdict, RuleView } from './policy/rules.ts'
+export { approvalArguments } from './protocol-decisions.ts'
 export type { ApprovalsOptions, ApprovalsService, TicketChange, TicketQuery } from './service.ts'
-export type { HeaderLookup } from './signature.ts'
+export type { MarkedPiece } from './text/marked-text.ts'
+export { markedPieces, markedText } from './text/marked-text.ts'
+export type { ReadableAnswer } from './text/readable.ts'
+export { callParts, effectLines, readableAnswer } from './text/readable.ts'
 export type { Approver, Decision, DecisionChannel, Proposal, TicketStatus, TicketView } from './ticket.ts'
+export type { RunResult } from './ticket-view.ts'
 export type { TimeMark } from './time.ts'
 export { readApprovalTime } from './time.ts'
-export type { WebhookOptions, WebhookPost } from './webhook.ts'
-export type { WebhookFormat } from './webhook-formats.ts'
+export type { WebhookFormat } from './webhook/formats.ts'
+export type { HeaderLookup } from './webhook/signature.ts'
+export type { WebhookOptions, WebhookPost } from './webhook/webhook.ts'
 
 /** What approvals are bound to when they are made. */
 export interface CreateApprovalsOptions extends ApprovalsOptions {
@@ -57,13 +58,13 @@ export interface Approvals extends ApprovalsService, SlotPlugin<'approvals'> {
 /** Creates the approvals of all servers that share a store: `createServer(definition, { store, use: [approvals, …] })`. */
 export function createApprovals(options: CreateApprovalsOptions): Approvals {
   const { store, bus = memoryBus(), clock = systemClock, logger = silentLogger, audit = noAudit } = options
-  const engine = createApprovalEngine({ store, bus, clock, logger, record: audit.record }, options)
+  const approvals = createSharedApprovals({ store, bus, clock, logger, record: audit.record }, options)
   let servers = 0
   let isChecked = false
   /** Checks again until the store passes: a store that was unavailable at the start is not unfit. */
   async function ready(): Promise<void> {
     if (isChecked) return
-    await engine.ready()
+    await approvals.ready()
     isChecked = true
   }
 
@@ -84,42 +85,37 @@ export function createApprovals(options: CreateApprovalsOptions): Approvals {
       servers++
       return {
         layer: approvalLayer({
-          ...{ engine, name, serverStore, clock: services.clock, logger: services.logger, ready },
-          record: audit.record,
+          ...{ approvals, name, serverStore, clock: services.clock, logger: services.logger, ready },
+          command: options.command,
           version: () => version,
           seal: createSeal(secrets, `state ${name}`, services.clock),
           waitMs: options.waitMs ?? 0,
           asksLegacy: () => asksLegacy,
         }),
-        methods: [respond(engine)],
-        tickets: ticketsOf(engine),
+        methods: [respond(approvals)],
+        // Tasks wait for tickets and withdraw them, and never approve.
+        tickets: {
+          async isPending(id) {
+            const [live, { at }] = await Promise.all([approvals.ticketStore.readState(id), approvals.time.now()])
+            return live?.state.status === 'pending' && live.state.until > at
+          },
+          withdraw: (id, call) => approvals.withdraw(id, callingClient(call)),
+        },
         accepts(definition, { exposed, authenticated, asksLegacy: hasBridge }) {
           const { tools = [] } = definition
-          const gated = exposed && !authenticated && tools.find((tool) => engine.policy.mayNeedApproval(tool, name))
+          const gated = exposed && !authenticated && tools.find((tool) => approvals.rules.mayNeedApproval(tool, name))
           if (gated) throw anonymousCallers(gated)
           version = definition.version
           asksLegacy = hasBridge
         },
         ready,
         async close() {
-          if (--servers === 0) engine.close()
+          if (--servers === 0) approvals.close()
         },
       }
     },
-    list: engine.list,
-    get: engine.get,
-    result: engine.result,
-    pending: engine.pending,
-    decide: engine.decide,
-    takeBack: engine.takeBack,
-    resolve: engine.resolve,
-    acceptsWebhook: engine.acceptsWebhook,
-    handleWebhook: engine.handleWebhook,
-    watch: engine.watch,
-    rules: engine.rules,
-    verdict: engine.verdict,
-    grants: engine.grants,
-    close: engine.close,
+    ...approvals.service,
+    close: approvals.close,
   }
 }
 

@@ -1,46 +1,128 @@
-/** Runs the stored call of an approved ticket: spends the ticket right before the work, and writes how it ended. */
+/**
+ * Uses the ticket of a call: refuses if a person denied it, replays what was run before, and runs what is approved. It
+ * spends the ticket right before the work, and writes how the work ended.
+ */
 
 import type { Answer } from '../core/answer.ts'
 import type { AskedInCall, Call, Handler } from '../core/call.ts'
 import { bugOf, fail, RpcError } from '../core/error.ts'
+import { replay, resolveInDoubt } from '../core/idempotency-record.ts'
 import type { Params } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
 import type { Ready } from '../core/target.ts'
-import { claimOf } from './claim.ts'
 import { invalidTicket } from './decide.ts'
-import { withEffectCheck } from './effect.ts'
-import type { ApprovalEngine } from './engine.ts'
+import { approvalVoid, isSameEffect, withEffectCheck } from './effect.ts'
+import type { TicketDraft } from './propose-ticket.ts'
 import { approvalDenied } from './replies.ts'
+import type { SharedApprovals } from './service.ts'
 import type { Proposal } from './ticket.ts'
+import type { VersionedState } from './ticket-store.ts'
 import { maxTries } from './ticket-store.ts'
+import { claimOf } from './ticket-view.ts'
+import type { Moment } from './time.ts'
 
 export interface TicketRunnerDeps {
-  readonly engine: ApprovalEngine
+  readonly approvals: SharedApprovals
   /** The part of the store where the idempotency layer keeps its claims. */
   readonly serverStore: Store
   readonly logger: Logger
-  readonly record: (tenant: string, kind: string, fields: Params) => void
 }
 
+/** The outcome of a ticket. `new`: the call needs a new ticket. `again`: the ticket changed meanwhile. */
+export type TicketOutcome = { readonly answer: Answer } | { readonly pending: Proposal } | 'new' | 'again'
+
 export interface TicketRunner {
-  /** Runs the stored arguments and answers, which are the approved ones, after it validates them again. */
-  run(call: Call, proposal: Proposal): Promise<Answer>
-  /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
-  recordCompletion(proposal: Proposal): Promise<void>
+  /**
+   * Whether a person approved exactly this call, and it has not been spent. Throws if a person denied it, because a grant
+   * does not override a denial.
+   */
+  hasApproval(draft: TicketDraft): Promise<boolean>
+  /** Uses a ticket. `named`: the client sent its id. Otherwise it was found by its binding. */
+  use(call: Call, id: string, draft: TicketDraft, named: boolean): Promise<TicketOutcome>
 }
 
 /** Questions that one ticket can hold. */
 const maxQuestions = 50
 
 /** `next` has the idempotency layer, which claims the ticket. */
-export function createTicketRunner(
-  { engine, serverStore, logger, record }: TicketRunnerDeps,
-  next: Handler,
-): TicketRunner {
-  const { ticketStore, time } = engine
-  return { run, recordCompletion }
+export function createTicketRunner({ approvals, serverStore, logger }: TicketRunnerDeps, next: Handler): TicketRunner {
+  const { ticketStore, time, record, notifyChange, voidTicket } = approvals
+  return { hasApproval, use }
 
+  async function hasApproval(draft: TicketDraft): Promise<boolean> {
+    const id = await ticketStore.findByBinding(draft)
+    if (id === undefined) return false
+    const [proposal, live, { at, epoch }] = await read(id)
+    if (!proposal || !live || live.state.until <= at || !isSameEffect(proposal.effect, draft.effect)) return false
+    if (live.state.status === 'denied') throw approvalDenied(proposal, live.state.decisions)
+    return live.state.status === 'approved' && proposal.epoch === epoch
+  }
+
+  function read(id: string): Promise<[Proposal | undefined, VersionedState | undefined, Moment]> {
+    return Promise.all([ticketStore.readProposal(id), ticketStore.readState(id), time.now()])
+  }
+
+  async function use(call: Call, id: string, draft: TicketDraft, named: boolean): Promise<TicketOutcome> {
+    const [proposal, live, { at, epoch }] = await read(id)
+    if (!proposal || !live || proposal.binding !== draft.binding || proposal.epoch !== epoch) return 'new'
+    call.facts['ticket'] = id
+    const { status, decisions, until } = live.state
+    if (status === 'void') return 'new'
+    if (status !== 'pending' && status !== 'denied') {
+      const outcome = await replaySpent(call, proposal, live, named)
+      if (outcome) return outcome
+    }
+    if (until <= at) return 'new'
+    const isSame = isSameEffect(proposal.effect, draft.effect)
+    if (status === 'denied') {
+      // With the approver `client`, a repeated call asks its user again.
+      if (proposal.approver === 'client' && !named) return 'new'
+      // The denied effect differs from what this call would do now, so a person is asked again.
+      if (!isSame) return 'new'
+      throw approvalDenied(proposal, decisions)
+    }
+    // A process died while it added this ticket, so the ticket does not exist.
+    if (status === 'pending' && named && (await ticketStore.findByBinding(proposal)) !== id) return 'new'
+    if (!isSame) {
+      if (!(await voidTicket(proposal, live))) return 'again'
+      throw approvalVoid(proposal.tool, proposal.effect, draft.effect)
+    }
+    return status === 'pending' ? { pending: proposal } : { answer: await run(call, proposal) }
+  }
+
+  /** Replays a ticket that was run before, in this or another process. `undefined` if it is approved and not yet run. */
+  async function replaySpent(
+    call: Call,
+    proposal: Proposal,
+    live: VersionedState,
+    named: boolean,
+  ): Promise<TicketOutcome | undefined> {
+    const claim = await claimOf(serverStore, proposal)
+    if (claim.state === 'started') {
+      if (!claim.inDoubt) return { answer: await run(call, proposal) }
+      if (live.state.status !== 'approved') return { answer: replay(call, claim.settled) }
+      // The claiming process died before it spent the ticket. Spending comes right before the work, so nothing ran.
+      const { id, tenant, caller } = proposal
+      const name = { ticket: id }
+      await resolveInDoubt(serverStore, { tenant, subject: caller.subject, name }, 'did not run')
+      return 'again'
+    }
+    if (claim.state === 'done') {
+      await recordCompletion(proposal)
+      return named ? { answer: replay(call, claim.settled) } : 'new'
+    }
+    const { state } = live
+    if (state.status === 'approved') return undefined
+    // An operator resolved it as not run, and the process died before it wrote the ticket's state.
+    if (state.status === 'running' && claim.state === 'free') {
+      await ticketStore.transition(proposal.id, live, { ...state, status: 'approved' })
+      return 'again'
+    }
+    return 'new'
+  }
+
+  /** Runs the stored arguments and answers, which are the approved ones, after it validates them again. */
   async function run(call: Call, proposal: Proposal): Promise<Answer> {
     const args: unknown = JSON.parse(proposal.arguments)
     const answers = JSON.parse(proposal.answers) as Params
@@ -79,7 +161,7 @@ export function createTicketRunner(
         const spent = { ...live.state, status: 'running', startedAt: at } as const
         if (!(await ticketStore.transition(id, live, spent))) throw invalidTicket()
         record(tenant, 'spent', { ticket: id, digest })
-        engine.notifyChange(id, 'running')
+        notifyChange(id, 'running')
         return checked.run({ ...call, recordQuestion: (asked) => recordQuestion(id, asked) }, answers)
       },
     }
@@ -96,12 +178,13 @@ export function createTicketRunner(
       if (!isAnswer && earlier.length >= maxQuestions) throw fail(`The tool asked more than ${maxQuestions} questions`)
       const questions = isAnswer ? earlier.map((each) => (each.key === asked.key ? asked : each)) : [...earlier, asked]
       if (!(await ticketStore.transition(id, live, { ...live.state, questions }))) continue
-      engine.notifyChange(id, live.state.status)
+      notifyChange(id, live.state.status)
       return
     }
     throw new RpcError('storeUnavailable', 'The question could not be written to the ticket of this call. Try again')
   }
 
+  /** Copies the outcome into the ticket. Best effort, because readers take it from the idempotency record anyway. */
   async function recordCompletion(proposal: Proposal, ended?: { readonly at: number }): Promise<void> {
     const claim = await claimOf(serverStore, proposal)
     if (claim.state !== 'done') return
@@ -109,6 +192,6 @@ export function createTicketRunner(
     if (live?.state.status !== 'running' && live?.state.status !== 'approved') return
     const { status } = claim
     const to = { ...live.state, status, ...(ended && { endedAt: ended.at }) }
-    if (await ticketStore.transition(proposal.id, live, to)) engine.notifyChange(proposal.id, status)
+    if (await ticketStore.transition(proposal.id, live, to)) notifyChange(proposal.id, status)
   }
 }

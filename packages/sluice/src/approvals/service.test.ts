@@ -5,9 +5,8 @@ import { memoryBus } from '../stores/memory-bus.ts'
 import type { FakeClock } from '../testing/clock.ts'
 import { fakeClock } from '../testing/clock.ts'
 import type { Decider } from './decide.ts'
-import type { ApprovalEngine } from './engine.ts'
-import { createApprovalEngine } from './engine.ts'
-import type { ApprovalsOptions } from './service.ts'
+import type { ApprovalsOptions, ApprovalsService } from './service.ts'
+import { createSharedApprovals } from './service.ts'
 import type { Proposal } from './ticket.ts'
 
 const minute = 60_000
@@ -16,7 +15,7 @@ const bob: Decider = { ...ann, subject: 'bob', operator: true }
 const eve: Decider = { ...bob, subject: 'eve' }
 
 interface Opened {
-  readonly approvals: ApprovalEngine
+  readonly approvals: ApprovalsService
   readonly clock: FakeClock
   readonly recorded: ReturnType<typeof vi.fn>
   propose(overrides?: Partial<Proposal>): Promise<string>
@@ -26,18 +25,18 @@ let ids = 0
 function open(options: ApprovalsOptions = {}): Opened {
   const clock = fakeClock(1_000_000)
   const recorded = vi.fn()
-  const approvals = createApprovalEngine(
+  const { service, ticketStore, time, approver } = createSharedApprovals(
     { store: memoryStore(clock), bus: memoryBus(), clock, logger: silentLogger, record: recorded },
     options,
   )
   return {
-    approvals,
+    approvals: service,
     clock,
     recorded,
     async propose(overrides = {}) {
       const id = `t${++ids}`
-      const slot = (await approvals.ticketStore.takeSlot('acme', 'ann', id, 100)) ?? ''
-      await approvals.ticketStore.add(
+      const slot = (await ticketStore.takeSlot('acme', 'ann', id, 100)) ?? ''
+      await ticketStore.add(
         {
           id,
           tenant: 'acme',
@@ -51,11 +50,11 @@ function open(options: ApprovalsOptions = {}): Opened {
           digest: `digest of ${id}`,
           definition: 'definition',
           binding: `binding of ${id}`,
-          approver: approvals.approver,
+          approver: approver,
           needed: 1,
           createdAt: clock.now(),
           expiresAt: clock.now() + 10 * minute,
-          epoch: (await approvals.time.now()).epoch,
+          epoch: (await time.now()).epoch,
           slot,
           ...overrides,
         },

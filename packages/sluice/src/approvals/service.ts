@@ -3,13 +3,30 @@
  * service, so that a decision is made and checked in one place.
  */
 
-import type { Decider } from './decide.ts'
-import type { Grants, GrantsOptions } from './grants.ts'
-import type { Rule, RuleSubject, RuleVerdict, RuleView } from './rules.ts'
-import type { RunResult } from './run-result.ts'
-import type { HeaderLookup } from './signature.ts'
-import type { Approver, TicketStatus, TicketView } from './ticket.ts'
-import type { WebhookOptions } from './webhook.ts'
+import type { Bus } from '../core/bus.ts'
+import type { Clock } from '../core/clock.ts'
+import { RpcError } from '../core/error.ts'
+import { resolveInDoubt } from '../core/idempotency-record.ts'
+import type { Params } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { Logger } from '../core/log.ts'
+import type { Store } from '../core/store.ts'
+import type { Decider, TicketEnds } from './decide.ts'
+import { checkDecider, createTicketEnds, invalidTicket } from './decide.ts'
+import type { GrantRegistry, Grants, GrantsOptions } from './policy/grants.ts'
+import { createGrants } from './policy/grants.ts'
+import type { Rule, RuleSubject, Rules, RuleVerdict, RuleView } from './policy/rules.ts'
+import { createRules } from './policy/rules.ts'
+import type { Approver, Proposal, TicketStatus, TicketView } from './ticket.ts'
+import type { TicketStore, TicketTimes } from './ticket-store.ts'
+import { createList, createPendingCount, createTicketStore } from './ticket-store.ts'
+import type { RunResult } from './ticket-view.ts'
+import { createTicketReader, storeOfServer } from './ticket-view.ts'
+import type { ApprovalTime } from './time.ts'
+import { createApprovalTime } from './time.ts'
+import type { HeaderLookup } from './webhook/signature.ts'
+import type { WebhookOptions } from './webhook/webhook.ts'
+import { createWebhook } from './webhook/webhook.ts'
 
 /** Looks tickets up and decides them. */
 export interface ApprovalsService {
@@ -94,3 +111,125 @@ export interface ApprovalsOptions {
    */
   readonly waitMs?: number
 }
+
+/** The services of a server that approvals use. */
+export interface ApprovalsDeps {
+  readonly store: Store
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Writes to the audit, if the server has one. Values, never arguments. */
+  readonly record: (tenant: string, kind: string, fields: Params) => void
+}
+
+/** The service for people, and what the approval layer shares with it: tickets, rules and grants on one store. */
+export interface SharedApprovals extends Pick<ApprovalsDeps, 'record'>, Omit<TicketEnds, 'decide'> {
+  readonly service: ApprovalsService
+  readonly ticketStore: TicketStore
+  readonly time: ApprovalTime
+  readonly times: TicketTimes
+  readonly rules: Rules
+  readonly grants: GrantRegistry
+  readonly approver: Approver
+  readonly maxPending: number
+  urlOf(id: string): string | undefined
+  /** Notifies the watchers in all processes, without waiting. Delivery is a hint: a receiver that misses it reads the store. */
+  notifyChange(id: string, status: TicketStatus): void
+  /** Announces a new ticket to people, also if this process ends now. */
+  announce(proposal: Proposal): Promise<void>
+  /** Rejects if the store is not durable enough for tickets. A forgotten ticket could be spent again. */
+  ready(): Promise<void>
+  close(): void
+}
+
+const minute = 60_000
+const day = 24 * 60 * minute
+const channel = 'approvals'
+
+export function createSharedApprovals(
+  { store, bus, clock, logger, record }: ApprovalsDeps,
+  options: ApprovalsOptions = {},
+): SharedApprovals {
+  const { approver = 'owner', maxPending = 20, decideMs = 10 * minute, runMs = 10 * minute, keepMs = 7 * day } = options
+  // A ticket that is forgotten before its time is up would be approved for nothing.
+  const times: TicketTimes = { decideMs, runMs, keepMs: Math.max(keepMs, decideMs + runMs + day) }
+  const ticketStore = createTicketStore(store, times)
+  const time = createApprovalTime(store, clock)
+  const rules = createRules(options.rules)
+  const grants = createGrants({ store, ticketStore, time, record }, options.grants)
+  const { view, get, result } = createTicketReader(store, ticketStore, time, urlOf)
+  const { decide: makeDecision, ...ends } = createTicketEnds({ ticketStore, time, times, record, notifyChange })
+  const decide: ApprovalsService['decide'] = async (id, decision, by) => viewAfter(await makeDecision(id, decision, by))
+  const watch: ApprovalsService['watch'] = (listener) =>
+    bus.subscribe(channel, (message) => {
+      const change: unknown = JSON.parse(message)
+      if (isTicketChange(change)) listener(change)
+    })
+  const webhook =
+    options.webhook &&
+    createWebhook(options.webhook, { store, clock, logger, approvals: { get, decide, watch }, decideMs })
+
+  function urlOf(id: string): string | undefined {
+    const base = typeof options.url === 'function' ? options.url() : options.url
+    return base === undefined ? undefined : `${base.replace(/\/+$/, '')}/approvals/${encodeURIComponent(id)}`
+  }
+  function notifyChange(id: string, status: TicketStatus): void {
+    bus.publish(channel, JSON.stringify({ id, status } satisfies TicketChange)).catch(() => {})
+  }
+  async function viewAfter(proposal: Proposal): Promise<TicketView> {
+    const found = await view(proposal)
+    if (!found) throw invalidTicket()
+    return found
+  }
+  async function resolveClaim(proposal: Proposal, verdict: 'ran' | 'did not run'): Promise<void> {
+    const { id, tenant, caller, server } = proposal
+    const key = { tenant, subject: caller.subject, name: { ticket: id } }
+    const found = await resolveInDoubt(storeOfServer(store, server), key, verdict)
+    // If the record of the run has expired, the ticket alone says that it was begun.
+    if (found === 'resolved' || (await view(proposal))?.status === 'in doubt') return
+    throw new RpcError('conflict', `This ticket is ${found}`, { data: { state: found } })
+  }
+
+  const service: ApprovalsService = {
+    list: createList(ticketStore, get),
+    pending: createPendingCount(ticketStore),
+    ...{ get, result, decide, watch, grants },
+    takeBack: async (id, by) => viewAfter(await makeDecision(id, { approved: false, takeBack: true }, by)),
+    async resolve(id, verdict, by) {
+      const proposal = await ticketStore.readProposal(id)
+      if (!proposal) throw invalidTicket()
+      checkDecider('resolve', proposal, by)
+      await resolveClaim(proposal, verdict)
+      // A ticket that ran is done. One that did not run may run until its time is up.
+      const live = await ticketStore.readState(id)
+      const status = verdict === 'ran' ? 'done' : 'approved'
+      if (live?.state.status === 'running') await ticketStore.transition(id, live, { ...live.state, status })
+      record(proposal.tenant, 'resolved', { ticket: id, by: by.subject, via: by.via, verdict })
+      const resolved = await viewAfter(proposal)
+      notifyChange(id, resolved.status)
+      return resolved
+    },
+    acceptsWebhook: webhook?.acceptsDecisions === true,
+    async handleWebhook(header, body) {
+      if (!webhook) throw new RpcError('forbidden', 'No webhook is configured here')
+      return webhook.handleWebhook(header, body)
+    },
+    rules: rules.views,
+    verdict: rules.verdict,
+  }
+  return {
+    ...{ service, ticketStore, time, times, rules, grants, approver, maxPending, record, urlOf, notifyChange },
+    ...ends,
+    announce: async (proposal) => webhook?.enqueue(proposal),
+    async ready() {
+      for (const message of (await store.checkDurability?.()) ?? []) logger.warn({ event: 'approvalsStore', message })
+      webhook?.start()
+    },
+    close() {
+      time.close()
+      webhook?.close()
+    },
+  }
+}
+
+const isTicketChange = (value: unknown): value is TicketChange => isObject(value) && typeof value['id'] === 'string'

@@ -17,7 +17,7 @@ export type TicketStatus =
   | 'denied'
   /** It was not decided in time, or not run in time. */
   | 'expired'
-  /** The state it acts on changed before it ran. */
+  /** The state it acts on changed before it ran, or its caller withdrew it. */
   | 'void'
   | 'running'
   | 'done'
@@ -57,6 +57,8 @@ export interface Proposal {
   /** The operator's rule that decided, in words. Absent if the tool alone asks for an approval. */
   readonly rule?: string
   readonly createdAt: number
+  /** The number of tickets that this process made before it in the same millisecond. Lists are in this order. */
+  readonly sequence?: number
   readonly expiresAt: number
   /** The store's epoch when the ticket was made. After the store is restored from a copy, the ticket is void. */
   readonly epoch: string
@@ -93,6 +95,8 @@ export interface TicketState {
   readonly decisions: readonly Decision[]
   /** When the time to decide or run ends, or when a denial expires. Measured in the time of `time.ts`. */
   readonly until: number
+  /** The caller cancelled the task that waited for it, so it is void. */
+  readonly withdrawn?: true
   /** When the work began. */
   readonly startedAt?: number
   /** When its result was recorded. Absent if another process found the result later. */
@@ -102,11 +106,13 @@ export interface TicketState {
 }
 
 /** A ticket as the console, the command and the webhook show it. */
-export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch'> {
+export interface TicketView extends Omit<Proposal, 'binding' | 'slot' | 'previous' | 'epoch' | 'sequence'> {
   readonly status: TicketStatus
   readonly decisions: readonly Decision[]
   /** What the work asked while it ran, and the answers. The approval does not cover them. */
   readonly questions?: readonly AskedInCall[]
+  /** Its caller withdrew it, so it is void. */
+  readonly withdrawn?: true
   /** Until when an approved call may run. Absent in every other status. */
   readonly runUntil?: number
   /** The last approved call of the same caller to the same tool, so that a person sees what changed. */

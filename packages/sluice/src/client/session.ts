@@ -45,7 +45,7 @@ export interface SessionListener {
 }
 
 /** A server that asks without waiting for answers must not fill the memory. */
-const maxOpenQuestions = 64
+export const maxOpenQuestions = 64
 
 export interface ClientSession {
   /** Returns the id for the next request. */

@@ -36,12 +36,10 @@ const scalar = fc
   .map((text): Written => ({ text, repeats: false }))
 const { written } = fc.letrec<{ written: Written }>((tie) => {
   const space = fc.constantFrom('', '', '', ' ')
-  const list = fc
-    .tuple(space, fc.array(tie('written'), { maxLength: 4 }))
-    .map(([gap, items]) => ({
-      text: `[${items.map(({ text }) => text).join(`,${gap}`)}]`,
-      repeats: items.some(({ repeats }) => repeats),
-    }))
+  const list = fc.tuple(space, fc.array(tie('written'), { maxLength: 4 })).map(([gap, items]) => ({
+    text: `[${items.map(({ text }) => text).join(`,${gap}`)}]`,
+    repeats: items.some(({ repeats }) => repeats),
+  }))
   const object = fc
     .tuple(space, fc.array(fc.tuple(fc.constantFrom('', 'a', 'b', 'long name'), tie('written')), { maxLength: 4 }))
     .map(([gap, members]) => ({

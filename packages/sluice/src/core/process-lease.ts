@@ -40,12 +40,12 @@ export function createProcessLease(store: Store, clock: Clock): ProcessLease {
   let closed = false
 
   /** Returns `undefined` if the key was renewed a moment ago. A clock that was set back renews it too. */
-  function renew(): Promise<void> | undefined {
+  function renewIfDue(): Promise<void> | undefined {
     const now = clock.now()
     if (renewedAt !== undefined && now >= renewedAt && now - renewedAt < renewMs) return undefined
-    return write(now)
+    return writeLease(now)
   }
-  async function write(now: number): Promise<void> {
+  async function writeLease(now: number): Promise<void> {
     await store.set(leaseKey(idOf()), '', leaseMs)
     renewedAt = now
   }
@@ -55,22 +55,22 @@ export function createProcessLease(store: Store, clock: Clock): ProcessLease {
       return idOf()
     },
     async hold() {
-      const renewing = renew()
+      const renewing = renewIfDue()
       if (renewing) await renewing
       // A timer per lease: on workerd a timer ends with the request that made it.
       let cancelTimer = (): void => {}
-      const arm = (): void => {
+      const scheduleRenewal = (): void => {
         cancelTimer = after(renewMs, () => {
           // The key outlives three renewals that fail.
-          renew()?.catch(() => {})
-          arm()
+          renewIfDue()?.catch(() => {})
+          scheduleRenewal()
         })
       }
       const release = (): void => {
         cancelTimer()
         held.delete(release)
       }
-      if (!closed) arm()
+      if (!closed) scheduleRenewal()
       held.add(release)
       return release
     },

@@ -3,7 +3,7 @@
  * tools. A mark is a reason in words. It decides nothing, because descriptions may have good reasons for both.
  */
 
-import { markedPieces } from '../approvals/marked-text.ts'
+import { markedPieces } from '../approvals/text/marked-text.ts'
 import { isObject } from '../core/json.ts'
 import type { PinnedDefinition } from './pinned.ts'
 

@@ -8,9 +8,11 @@ const context = { signal: new AbortController().signal, method: 'tools/call' }
 const question = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } }
 
 /** The questions of a call whose client answers with `ask`. */
-function questionsOf(ask: () => Promise<Params>): ParkedQuestions {
-  const call = aCall({ park: { ask }, capabilities: { elicitation: { form: {} } } })
-  const questions = parkedQuestions(call, {}, { name: 'notes', roots: undefined, record: async () => async () => {} })
+function questionsOf(ask: () => Promise<Params>, connection = {}, subject = 'ann'): ParkedQuestions {
+  const caller = { ...aCall().caller, subject }
+  const call = aCall({ caller, park: { ask }, capabilities: { elicitation: { form: {} } } })
+  const deps = { name: 'notes', roots: undefined, record: async () => async () => {} }
+  const questions = parkedQuestions(call, {}, deps, connection)
   if (!questions) throw new Error('The call can wait')
   return questions
 }
@@ -38,6 +40,21 @@ test('questions at once are one round, and no more than 16', async () => {
   answer.resolve(await accept())
   for (const each of await Promise.all(open)) expect(each).toMatchObject({ action: 'accept' })
   expect(asked).toBe(16)
+})
+
+test('one caller holds half of the questions of a shared connection; another caller is still asked', async () => {
+  const answer = Promise.withResolvers<Params>()
+  const shared = {}
+  const callOf = (subject: string): ParkedQuestions => questionsOf(() => answer.promise, shared, subject)
+  const sixteenOf = (questions: ParkedQuestions): Promise<Params>[] =>
+    Array.from({ length: 16 }, () => questions.form(question, context))
+  const open = [...sixteenOf(callOf('ann')), ...sixteenOf(callOf('ann'))]
+  const refusal = { message: 'Answer the open questions of notes first: 32 of yours wait already' }
+  await expect(callOf('ann').form(question, context)).rejects.toMatchObject(refusal)
+  open.push(...sixteenOf(callOf('bob')), questionsOf(() => answer.promise, {}, 'ann').form(question, context))
+  answer.resolve(await accept())
+  for (const each of await Promise.all(open)) expect(each).toMatchObject({ action: 'accept' })
+  expect(await callOf('ann').form(question, context)).toMatchObject({ action: 'accept' })
 })
 
 test('a question that is too long for the store is refused, and the client is not asked', async () => {

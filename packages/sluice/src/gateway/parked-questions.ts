@@ -5,6 +5,7 @@
  */
 
 import type { QuestionContext, QuestionHandlers } from '../client/questions.ts'
+import { maxOpenQuestions } from '../client/session.ts'
 import type { Call } from '../core/call.ts'
 import { fail } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -45,10 +46,35 @@ interface QuestionDeps {
   readonly record: RecordQuestion
 }
 
-/** Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. */
-export function parkedQuestions(call: Call, request: Questionable, deps: QuestionDeps): ParkedQuestions | undefined {
+/**
+ * Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. `connection` is
+ * the client that the call uses, which other callers may share.
+ */
+export function parkedQuestions(
+  call: Call,
+  request: Questionable,
+  deps: QuestionDeps,
+  connection: object,
+): ParkedQuestions | undefined {
   const ask = askerOf(call)
-  return ask && new ParkedQuestions(call, request, deps, ask)
+  return ask && new ParkedQuestions(call, request, deps, ask, connection)
+}
+
+/** Half of what a connection holds, so that one caller cannot take all of it from the others. */
+const maxPerCaller = maxOpenQuestions / 2
+/** The open questions of each caller, by connection. */
+const openByCaller = new WeakMap<object, Map<string, number>>()
+
+const callerOf = ({ tenant, caller }: Call): string => JSON.stringify([tenant.id, caller.subject])
+
+const openOf = (connection: object, call: Call): number => openByCaller.get(connection)?.get(callerOf(call)) ?? 0
+
+function addOpen(connection: object, call: Call, change: 1 | -1): void {
+  const callers = openByCaller.get(connection) ?? new Map<string, number>()
+  openByCaller.set(connection, callers)
+  const open = openOf(connection, call) + change
+  if (open > 0) callers.set(callerOf(call), open)
+  else callers.delete(callerOf(call))
 }
 
 /** The questions of one call. A class, because few calls are asked, and closures would be made for each. */
@@ -57,15 +83,17 @@ export class ParkedQuestions implements QuestionHandlers {
   readonly #request: Questionable
   readonly #deps: QuestionDeps
   readonly #ask: AskClient
+  readonly #connection: object
   /** Why a question was refused: it is invalid or one too many, or the client did not declare what it needs. */
   refusal: unknown = undefined
   #open = 0
   #rounds = 0
-  constructor(call: Call, request: Questionable, deps: QuestionDeps, ask: AskClient) {
+  constructor(call: Call, request: Questionable, deps: QuestionDeps, ask: AskClient, connection: object) {
     this.#call = call
     this.#request = request
     this.#deps = deps
     this.#ask = ask
+    this.#connection = connection
   }
   form(params: Params, context: QuestionContext): Promise<Params> {
     return this.#handle('elicitation/create', params, context)
@@ -85,6 +113,7 @@ export class ParkedQuestions implements QuestionHandlers {
     const question = this.#accept(method, params)
     // Questions that are open together are one round.
     if (this.#open++ === 0) this.#rounds++
+    addOpen(this.#connection, this.#call, 1)
     try {
       // A question before 2026-07-28 has no key.
       const name = method.split('/')[0] ?? ''
@@ -95,6 +124,7 @@ export class ParkedQuestions implements QuestionHandlers {
       return picked
     } finally {
       this.#open--
+      addOpen(this.#connection, this.#call, -1)
     }
   }
   #accept(method: string, params: Params): Question {
@@ -102,6 +132,8 @@ export class ParkedQuestions implements QuestionHandlers {
     try {
       if (this.#open === 0 && this.#rounds >= maxRounds) throw asksForEver(upstream)
       assertFewQuestions(upstream, this.#open + 1, params)
+      if (openOf(this.#connection, this.#call) >= maxPerCaller)
+        throw fail(`Answer the open questions of ${upstream} first: ${maxPerCaller} of yours wait already`)
       const question = cleanQuestion(upstream, { method, params })
       assertAskable([question], this.#call)
       return question

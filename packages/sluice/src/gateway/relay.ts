@@ -132,7 +132,7 @@ export function createRelay(deps: RelayDeps): Relay {
         const turn = takeTurn(lease.client, wasApproved(call), call.stop)
         endTurn = turn instanceof Promise ? await turn : turn
       }
-      questions = parkedQuestions(call, request, deps)
+      questions = parkedQuestions(call, request, deps, lease.client)
       const options = optionsOf(call, questions, lease.client)
       const result = await (request.asTask
         ? lease.client.callTool(String(params['name']), params['arguments'] as Params, options)

@@ -14,14 +14,14 @@ export interface ChainPosition {
 }
 export const chainStart: ChainPosition = { seq: 0, hash: '', bytes: 0 }
 
-/** The prefix of the heads of all tenants' chains. */
-export const headsPrefix: Key = ['audit', 'heads']
+/** The prefix of the latest positions of all tenants' chains. */
+export const latestPositionsPrefix: Key = ['audit', 'heads']
 /**
  * Returns the prefix of a tenant's rows. It is not below the tenant's own prefix, because the tenant's tools can write
  * there.
  */
 export const rowsPrefix = (tenant: string): Key => ['audit', 'rows', tenant]
-export const headKey = (tenant: string): Key => [...headsPrefix, tenant]
+export const latestPositionKey = (tenant: string): Key => [...latestPositionsPrefix, tenant]
 const digits = 16
 export const rowKey = (tenant: string, seq: number): Key => [...rowsPrefix(tenant), String(seq).padStart(digits, '0')]
 

@@ -3,7 +3,15 @@
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
 import { pagesOf } from '../core/store.ts'
-import { auditRows, headKey, headsPrefix, parseLine, parsePosition, rowKey, rowsPrefix } from './chain-layout.ts'
+import {
+  auditRows,
+  latestPositionKey,
+  latestPositionsPrefix,
+  parseLine,
+  parsePosition,
+  rowKey,
+  rowsPrefix,
+} from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
 /** One audit record, with its position in the chain. */
@@ -31,7 +39,7 @@ export async function readAudit(
   tenant: string,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<AuditPage> {
-  const head = parsePosition(await store.get(headKey(tenant))).seq
+  const head = parsePosition(await store.get(latestPositionKey(tenant))).seq
   const end = before ?? Number.POSITIVE_INFINITY
   const first = ((await readCheckpoint(store, tenant))?.seq ?? 0) + 1
   const from = Math.max(first, Math.min(end - 1, head) - limit + 1)
@@ -61,7 +69,7 @@ const maxTenants = 10_000
 
 /** Yields every tenant whose calls were recorded, for what must leave none out. */
 export async function* eachAuditTenant(store: Store): AsyncIterable<string> {
-  for await (const page of pagesOf(store, headsPrefix, tenantsPerPage))
+  for await (const page of pagesOf(store, latestPositionsPrefix, tenantsPerPage))
     for (const { key } of page) yield key.at(-1) ?? ''
 }
 

@@ -9,7 +9,7 @@ import {
   auditRows,
   chainHash,
   chainStart,
-  headKey,
+  latestPositionKey,
   parseLine,
   parsePosition,
   positionAfter,
@@ -46,7 +46,7 @@ export interface VerifyOptions {
 export async function verifyAudit(store: Store, tenant: string, options: VerifyOptions = {}): Promise<AuditVerdict> {
   const { secrets = () => [], clock = systemClock } = options
   // Read first, so that rows written meanwhile come after it and raise no alarm.
-  const head = parsePosition(await store.get(headKey(tenant)))
+  const head = parsePosition(await store.get(latestPositionKey(tenant)))
   const cut = await readCheckpoint(store, tenant)
   if (cut && !(await createSigner(secrets).check(tenant, cut)))
     return { intact: false, seq: cut.seq, problem: 'unsigned' }

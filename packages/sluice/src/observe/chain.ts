@@ -18,7 +18,15 @@
 import type { Params } from '../core/json.ts'
 import type { Store } from '../core/store.ts'
 import type { ChainPosition } from './chain-layout.ts'
-import { chainHash, headKey, parsePosition, positionAfter, positionText, rowEnd, rowKey } from './chain-layout.ts'
+import {
+  chainHash,
+  latestPositionKey,
+  parsePosition,
+  positionAfter,
+  positionText,
+  rowEnd,
+  rowKey,
+} from './chain-layout.ts'
 import { readCheckpoint } from './checkpoint.ts'
 
 /**
@@ -34,7 +42,7 @@ export function createChain(
   let tip: ChainPosition | undefined
   let head: string | undefined
   async function findEnd(): Promise<ChainPosition> {
-    head = await store.get(headKey(tenant))
+    head = await store.get(latestPositionKey(tenant))
     const known = parsePosition(head)
     const cut = await readCheckpoint(store, tenant)
     return skipToEnd(store, tenant, cut && cut.seq > known.seq ? cut : known)
@@ -48,7 +56,7 @@ export function createChain(
         tip = await skipToEnd(store, tenant, tip)
         continue
       }
-      if (await store.swap(headKey(tenant), head, positionText(end))) head = positionText(end)
+      if (await store.swap(latestPositionKey(tenant), head, positionText(end))) head = positionText(end)
       else {
         const cut = await readCheckpoint(store, tenant)
         if (cut && cut.seq > tip.seq) {
@@ -93,8 +101,8 @@ async function skipToEnd(store: Store, tenant: string, from: ChainPosition): Pro
 async function moveHead(store: Store, tenant: string, to: ChainPosition): Promise<string> {
   const text = positionText(to)
   for (;;) {
-    const from = await store.get(headKey(tenant))
+    const from = await store.get(latestPositionKey(tenant))
     if (from !== undefined && parsePosition(from).seq >= to.seq) return from
-    if (await store.swap(headKey(tenant), from, text)) return text
+    if (await store.swap(latestPositionKey(tenant), from, text)) return text
   }
 }

@@ -91,7 +91,10 @@ const maxMethodLength = 128
  * print them all would cost as much as the layers.
  */
 function successLog(logger: Logger, server: string | undefined): (event: EndedCall, hasNewIds: boolean) => void {
-  const last = new WeakMap<Target, { readonly shared: LogLine; readonly log: (members: string, time: number) => void }>()
+  const last = new WeakMap<
+    Target,
+    { readonly shared: LogLine; readonly log: (members: string, time: number) => void }
+  >()
   return function logSuccess(event, hasNewIds) {
     const { target } = event.call
     const client = clientOf(event.call)

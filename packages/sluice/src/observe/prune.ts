@@ -12,7 +12,7 @@ import type { Key, Store } from '../core/store.ts'
 import { pagesOf } from '../core/store.ts'
 import { createChain } from './chain.ts'
 import type { ChainPosition } from './chain-layout.ts'
-import { chainStart, headKey, parsePosition, rowsPerPage, rowsPrefix } from './chain-layout.ts'
+import { chainStart, latestPositionKey, parsePosition, rowsPerPage, rowsPrefix } from './chain-layout.ts'
 import { checkedRows, rowTime } from './chain-verify.ts'
 import type { Defect, StoredCheckpoint } from './checkpoint.ts'
 import { checkpointKey, createSigner, readCheckpoint } from './checkpoint.ts'
@@ -80,7 +80,7 @@ async function findCut(
   previous: StoredCheckpoint | undefined,
   { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, clock, stopped, force }: PruneOptions,
 ): Promise<{ readonly cut: ChainPosition; readonly defect?: Defect }> {
-  const head = parsePosition(await store.get(headKey(tenant)))
+  const head = parsePosition(await store.get(latestPositionKey(tenant)))
   const oldest = clock.now() - maxAgeMs
   let cut: ChainPosition = previous ?? chainStart
   let found: Defect | undefined

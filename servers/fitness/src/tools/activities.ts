@@ -34,16 +34,16 @@ export function activityTools(app: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       task: 'auto',
-      async run({ provider, limit, offset, before, after, sport_type: sport, mode }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ provider, limit, offset, before, after, sport_type: sport, mode }, context) {
+        const log = await trainingLogFor(app, context)
         if (provider === 'strava') {
           if (!app.strava)
             throw fail(
               'This server has no Strava application: its operator must set STRAVA_CLIENT_ID and STRAVA_CLIENT_SECRET.',
             )
           if (
-            (await syncStrava(app, app.strava, log, work.signal, (count) =>
-              work.progress(count, undefined, 'from Strava'),
+            (await syncStrava(app, app.strava, log, context.signal, (count) =>
+              context.progress(count, undefined, 'from Strava'),
             )) > 0
           )
             await deleteSynthetic(log)
@@ -64,9 +64,9 @@ export function activityTools(app: App): readonly Tool[] {
       name: 'get_athlete',
       description: 'The athlete’s profile: heart rates, threshold power and last visit.',
       ...readOnlyTool,
-      async run(_, work) {
-        const log = await trainingLogFor(app, work)
-        const last = await log.lastActive(work.caller.subject)
+      async run(_, context) {
+        const log = await trainingLogFor(app, context)
+        const last = await log.lastActive(context.caller.subject)
         const { name, restingHr, maxHr, thresholdHr, ftp } = await log.athlete()
         return {
           name,
@@ -86,8 +86,8 @@ export function activityTools(app: App): readonly Tool[] {
       input: z.object({ provider: z.enum(providers).optional() }),
       ...readOnlyTool,
       format: toon,
-      async run({ provider }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ provider }, context) {
+        const log = await trainingLogFor(app, context)
         const now = app.clock.now()
         const year = Date.UTC(new Date(now).getUTCFullYear(), 0) / 1000
         const spans = [
@@ -126,8 +126,8 @@ export function activityTools(app: App): readonly Tool[] {
         'One activity with its analysis: pace, intensity, training stress, and a comparison with similar ones.',
       input: z.object({ activity_id: activityId }),
       ...readOnlyTool,
-      async run({ activity_id: id }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ activity_id: id }, context) {
+        const log = await trainingLogFor(app, context)
         const activity = await findActivity(log, id)
         const athlete = await log.athlete()
         const others = (await log.list({ sport: activity.sport, before: activity.startedAt, limit: 20 })).filter(
@@ -170,8 +170,8 @@ export function activityTools(app: App): readonly Tool[] {
       listed: true,
       timeoutMs: 300_000,
       task: 'auto',
-      async run({ files }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ files }, context) {
+        const log = await trainingLogFor(app, context)
         const sources = files.map(({ name, content }) => ({
           name,
           read: async () => new Uint8Array(Buffer.from(content, 'base64')),
@@ -180,8 +180,8 @@ export function activityTools(app: App): readonly Tool[] {
           log,
           app.files,
           sources,
-          (done, total, name) => work.progress(done, total, name),
-          work.signal,
+          (done, total, name) => context.progress(done, total, name),
+          context.signal,
         )
         if (imported.added + imported.nights > 0) await deleteSynthetic(log)
         return imported

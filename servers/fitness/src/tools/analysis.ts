@@ -26,8 +26,8 @@ export function analysisTools(app: App): readonly Tool[] {
       ...readOnlyTool,
       format: toon,
       ui: trainingLoad,
-      async run({ days }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ days }, context) {
+        const log = await trainingLogFor(app, context)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, days: [] }
         const athlete = await log.athlete()
@@ -54,10 +54,10 @@ export function analysisTools(app: App): readonly Tool[] {
       }),
       ...readOnlyTool,
       format: toon,
-      async run({ timeframe, metric, sport_type: asked }, work) {
+      async run({ timeframe, metric, sport_type: asked }, context) {
         // A ride is always faster than a run, so a pace over all sports would only show the mix of sports.
         const sport = asked ?? (metric === 'pace' ? 'run' : undefined)
-        const log = await trainingLogFor(app, work)
+        const log = await trainingLogFor(app, context)
         const athlete = await log.athlete()
         const weeks = { month: 5, quarter: 13, year: 52 }[timeframe]
         const now = Math.floor(app.clock.now() / 1000)
@@ -102,8 +102,8 @@ export function analysisTools(app: App): readonly Tool[] {
       input: z.object({ activity_id: activityId, other_id: activityId }),
       ...readOnlyTool,
       format: toon,
-      async run({ activity_id: one, other_id: other }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ activity_id: one, other_id: other }, context) {
+        const log = await trainingLogFor(app, context)
         const [a, b] = [await findActivity(log, one), await findActivity(log, other)]
         const measures = [
           ['distance_m', 'distanceM'],
@@ -124,8 +124,8 @@ export function analysisTools(app: App): readonly Tool[] {
       name: 'calculate_fitness_score',
       description: 'One number from 0 to 100: fitness, regularity and trend of the last twelve weeks.',
       ...readOnlyTool,
-      async run(_, work) {
-        const log = await trainingLogFor(app, work)
+      async run(_, context) {
+        const log = await trainingLogFor(app, context)
         const activities = await log.list()
         if (activities.length === 0) return { synthetic: false, note: noActivities, score: null }
         const athlete = await log.athlete()
@@ -146,8 +146,8 @@ export function analysisTools(app: App): readonly Tool[] {
       annotations: { idempotentHint: true, destructiveHint: false },
       listed: true,
       format: toon,
-      async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, context) {
+        const log = await trainingLogFor(app, context)
         const before = await log.athlete()
         const given = { restingHr, maxHr, thresholdHr, ftp }
         const athlete: Athlete = {
@@ -180,12 +180,12 @@ export function analysisTools(app: App): readonly Tool[] {
         from_time_s: z.number().min(30).max(200_000).optional(),
       }),
       ...readOnlyTool,
-      async run({ distance_m: over, from_distance_m: metres, from_time_s: time }, work) {
+      async run({ distance_m: over, from_distance_m: metres, from_time_s: time }, context) {
         if ((metres === undefined) !== (time === undefined))
           throw fail('Give both from_distance_m and from_time_s, or neither.')
         if (metres !== undefined && time !== undefined)
           return { synthetic: false, ...predictTime(over, metres, time, 'what was given') }
-        const log = await trainingLogFor(app, work)
+        const log = await trainingLogFor(app, context)
         const runs = await log.list({ sport: 'run', after: Math.floor(app.clock.now() / 1000) - 90 * 86_400 })
         const best = runs
           .filter(({ distanceM, durationS }) => distanceM >= 1500 && durationS > 0)

@@ -42,8 +42,8 @@ export function connectionTools(app: App): readonly Tool[] {
         const consent = ask.page(text, await strava.link(call.tenant.id, subject), 'strava')
         return ask.isSupported(call, consent) ? { consent } : {}
       },
-      async run({ provider, code }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ provider, code }, context) {
+        const log = await trainingLogFor(app, context)
         if (provider === 'synthetic') {
           const added = await log.add(syntheticYear(log.tenant, clock.now()))
           await log.addNights(syntheticNights(log.tenant, clock.now()))
@@ -51,7 +51,7 @@ export function connectionTools(app: App): readonly Tool[] {
         }
         if (!strava) throw fail(stravaNotConfigured)
         if (await log.connection('strava')) return { provider, connected: true }
-        const { subject } = work.caller
+        const { subject } = context.caller
         if (code !== undefined) {
           await strava.confirm(log, subject, code)
           return { provider, connected: true }
@@ -78,8 +78,8 @@ export function connectionTools(app: App): readonly Tool[] {
         return { Provider: provider, Activities: await log.count({ provider }) }
       },
       listed: true,
-      async run({ provider }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ provider }, context) {
+        const log = await trainingLogFor(app, context)
         const removed = await log.deleteActivities(provider)
         await log.disconnect(provider)
         return { provider, connected: false, removed }
@@ -90,8 +90,8 @@ export function connectionTools(app: App): readonly Tool[] {
       description: 'Which providers are connected, since when, and how many activities came from each.',
       ...readOnlyTool,
       format: toon,
-      async run(_, work) {
-        const log = await trainingLogFor(app, work)
+      async run(_, context) {
+        const log = await trainingLogFor(app, context)
         const rows = []
         for (const name of ['strava', 'files', 'synthetic'] as const) {
           const connection = await log.connection(name)

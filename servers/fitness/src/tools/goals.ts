@@ -28,8 +28,8 @@ export function goalTools(app: App): readonly Tool[] {
       }),
       annotations: { destructiveHint: false },
       listed: true,
-      async run({ title, goal_type: type, target_value: target, target_date: until, sport_type: sport }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ title, goal_type: type, target_value: target, target_date: until, sport_type: sport }, context) {
+        const log = await trainingLogFor(app, context)
         const from = new Date(app.clock.now()).toISOString().slice(0, 10)
         if (until < from) throw fail('That day is in the past. Choose a later one.')
         if ((await log.goals()).length >= maxGoals) throw fail(`The limit of ${maxGoals} goals is reached.`)
@@ -52,8 +52,8 @@ export function goalTools(app: App): readonly Tool[] {
       input: z.object({ goal_id: z.string().max(100).optional() }),
       ...readOnlyTool,
       format: toon,
-      async run({ goal_id: id }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ goal_id: id }, context) {
+        const log = await trainingLogFor(app, context)
         const goals = (await log.goals()).filter((goal) => id === undefined || goal.id === id)
         if (goals.length === 0 && id !== undefined) throw fail(`Goal not found: ${id}.`)
         if (goals.length === 0) return { goals: [], next: 'No goal is set yet. Set one with set_goal.' }

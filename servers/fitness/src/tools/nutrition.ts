@@ -32,8 +32,8 @@ export function nutritionTools(app: App): readonly Tool[] {
         goal: z.enum(['lose', 'maintain', 'gain']).default('maintain'),
       }),
       ...readOnlyTool,
-      async run({ weight_kg: kg, height_cm: cm, age, sex, goal }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ weight_kg: kg, height_cm: cm, age, sex, goal }, context) {
+        const log = await trainingLogFor(app, context)
         const week = await log.list({ after: Math.floor(app.clock.now() / 1000) - 7 * 86_400 })
         const measured = week.filter(({ calories }) => calories !== undefined)
         const trainingKcal = measured.reduce((sum, { calories }) => sum + (calories ?? 0), 0) / 7
@@ -72,8 +72,8 @@ export function nutritionTools(app: App): readonly Tool[] {
         intensity: z.enum(['easy', 'moderate', 'hard']).optional(),
       }),
       ...readOnlyTool,
-      async run({ weight_kg: kg, activity_id: id, duration_min: planned = 60, intensity: asked }, work) {
-        const log = await trainingLogFor(app, work)
+      async run({ weight_kg: kg, activity_id: id, duration_min: planned = 60, intensity: asked }, context) {
+        const log = await trainingLogFor(app, context)
         const activity = id === undefined ? undefined : await findActivity(log, id)
         const minutes = activity ? activity.durationS / 60 : planned
         const stress = activity && stressOf(activity, await log.athlete()) / Math.max(minutes / 60, 0.1)

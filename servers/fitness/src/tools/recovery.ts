@@ -59,8 +59,8 @@ export function recoveryTools(app: App): readonly Tool[] {
         'A night as a score from 0 to 100, with its parts: duration, share of the time in bed, deep and REM sleep.',
       input: z.object({ day: z.iso.date().optional().describe('The day of waking up; by default the last night') }),
       ...readOnlyTool,
-      async run({ day }, work) {
-        const nights = await (await trainingLogFor(app, work)).nights(4000)
+      async run({ day }, context) {
+        const nights = await (await trainingLogFor(app, context)).nights(4000)
         if (nights.length === 0) return { synthetic: false, note: noNights, night: null }
         const night = day === undefined ? nights.find(sleepScoreOf) : nights.find((each) => each.day === day)
         if (!night) throw fail(day === undefined ? 'No night with sleep is stored.' : `No night to ${day} is stored.`)
@@ -78,8 +78,8 @@ export function recoveryTools(app: App): readonly Tool[] {
       input: z.object({ nights: z.int().min(7).max(365).default(28) }),
       ...readOnlyTool,
       format: toon,
-      async run({ nights: count }, work) {
-        const found = (await (await trainingLogFor(app, work)).nights(count)).filter(
+      async run({ nights: count }, context) {
+        const found = (await (await trainingLogFor(app, context)).nights(count)).filter(
           ({ asleepS }) => asleepS !== undefined,
         )
         if (found.length < 7)
@@ -111,8 +111,8 @@ export function recoveryTools(app: App): readonly Tool[] {
       description:
         'How recovered the athlete is today, from 0 to 100. From last night’s sleep, form (TSB), resting heart rate and heart-rate variability, as far as known.',
       ...readOnlyTool,
-      async run(_, work) {
-        const { recovery, isSynthetic, assumes } = await stateOf(await trainingLogFor(app, work))
+      async run(_, context) {
+        const { recovery, isSynthetic, assumes } = await stateOf(await trainingLogFor(app, context))
         return {
           synthetic: isSynthetic,
           score: recovery.score,
@@ -128,8 +128,8 @@ export function recoveryTools(app: App): readonly Tool[] {
       name: 'suggest_rest_day',
       description: 'Whether today should be a rest day, an easy day or a normal one, with the reasons.',
       ...readOnlyTool,
-      async run(_, work) {
-        const { days, tsb, recovery, isSynthetic, assumes } = await stateOf(await trainingLogFor(app, work))
+      async run(_, context) {
+        const { days, tsb, recovery, isSynthetic, assumes } = await stateOf(await trainingLogFor(app, context))
         const streak = trainingStreak(days.slice(0, -1).map(({ stress }) => stress))
         const reasons = [
           ...(tsb !== undefined && tsb < -25 ? [`Form is ${round(tsb)}: fatigue is far above fitness.`] : []),
@@ -155,8 +155,8 @@ export function recoveryTools(app: App): readonly Tool[] {
         'When to go to bed, from the usual time of getting up, the sleep that is missing and the training load.',
       input: z.object({ utc_offset_hours: utcOffset }),
       ...readOnlyTool,
-      async run({ utc_offset_hours: offset }, work) {
-        const { nights, tsb, isSynthetic } = await stateOf(await trainingLogFor(app, work))
+      async run({ utc_offset_hours: offset }, context) {
+        const { nights, tsb, isSynthetic } = await stateOf(await trainingLogFor(app, context))
         const timed = nights
           .filter(({ startedAt, endedAt }) => startedAt !== undefined && endedAt !== undefined)
           .slice(0, 28)

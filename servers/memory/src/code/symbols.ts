@@ -45,11 +45,12 @@ export async function symbolsOf(
     const body = lines.slice(start.line - 1, end).map((line) => line.slice(0, maxLineLength))
     symbols.push({ ...start, text: body.join('\n').trimEnd(), calls: callsIn(body.slice(1), start.name, language) })
   }
-  return { symbols, lines: text === '' ? 0 : lines.length }
+  return { symbols, lines: lines.length }
 }
 
+/** A line break ends a line, so that none follows the last one. */
 function* linesOf(text: string): Generator<string> {
-  for (let from = 0; from <= text.length; ) {
+  for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from)
     const until = end === -1 ? text.length : end
     yield text.slice(from, text[until - 1] === '\r' && until > from ? until - 1 : until)

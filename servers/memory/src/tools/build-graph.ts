@@ -35,12 +35,12 @@ export const buildGraphTool = (app: App): Tool =>
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     timeoutMs: buildTimeoutMs,
-    async run({ text, options, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ text, options, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const begun = app.clock.now()
       const isCertain = ({ confidence }: { readonly confidence: number }): boolean =>
         confidence >= options.confidence_threshold
-      const found = await extractInThread(text, work.signal)
+      const found = await extractInThread(text, context.signal)
       const relations = options.build_relationships ? found.relations.filter(isCertain) : []
       const related = new Set(relations.flatMap(({ from, to }) => [from, to]))
       const entities = found.entities.filter(

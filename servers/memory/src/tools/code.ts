@@ -42,8 +42,8 @@ export const indexTool = (app: App): Tool =>
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     timeoutMs: codeTimeoutMs,
-    async run({ repo_path, languages, recursive, max_file_size, include_tests, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ repo_path, languages, recursive, max_file_size, include_tests, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const begun = app.clock.now()
       const folder = await allowedFolder(repo_path, app.codeFolders)
       if (folder === undefined)
@@ -53,7 +53,7 @@ export const indexTool = (app: App): Tool =>
       const { files, tooLarge, isTruncated } = await findFiles(folder, {
         ...{ languages, recursive, maxFileSize: max_file_size, includeTests: include_tests },
       })
-      const { signal, progress } = work
+      const { signal, progress } = context
       const indexed = await indexCode(workspace, folder, files, { now: app.clock.now(), signal, progress })
       const note = await app.catchUp?.waitFor(workspace)
       const took = app.clock.now() - begun
@@ -121,16 +121,16 @@ export const pruneTool = (app: App): Tool =>
     }),
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     timeoutMs: codeTimeoutMs,
-    async run({ strategy, dry_run, confirm, workspace_id }, work) {
+    async run({ strategy, dry_run, confirm, workspace_id }, context) {
       if (!dry_run && !confirm) throw fail('confirm must be true: what is removed cannot be restored.')
-      const workspace = await workspaceFor(app, work, workspace_id)
+      const workspace = await workspaceFor(app, context, workspace_id)
       const isWanted = (one: typeof strategy): boolean => strategy === one || strategy === 'all'
       const stale = isWanted('stale_code') ? await staleCode(app, workspace) : []
       if (!dry_run)
         for (const [at, { id }] of stale.entries()) {
-          work.signal.throwIfAborted()
+          context.signal.throwIfAborted()
           await workspace.delete(id)
-          work.progress(at + 1, stale.length)
+          context.progress(at + 1, stale.length)
         }
       const entities = isWanted('orphaned_entities') ? await workspace.deleteUnrelated(dry_run) : 0
       const samples = stale.slice(0, 10).map(({ file }) => file)

@@ -30,8 +30,8 @@ export const graphTools = (app: App): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    async run({ from, relation, to, from_type, to_type, confidence, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ from, relation, to, from_type, to_type, confidence, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const isNew = await workspace.relate({
         from: { name: from, type: from_type },
         type: relation.trim(),
@@ -70,8 +70,8 @@ export const graphTools = (app: App): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run({ entity_id, depth, limit, relationship_types, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ entity_id, depth, limit, relationship_types, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const start = await workspace.entity(entity_id)
       if (!start) throw fail(`Entity not found: ${entity_id}. add_relation creates entities; graph_status counts them.`)
       const found = await related(workspace, start, {
@@ -117,8 +117,8 @@ export const graphTools = (app: App): readonly Tool[] => [
     description: 'Get the number of entities and relations, by type',
     input: z.strictObject({ workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const { entities, relations, types } = await workspace.graphCounts()
       return answer(
         [
@@ -140,8 +140,8 @@ export const graphTools = (app: App): readonly Tool[] => [
     input: z.strictObject({ format: z.enum(['json', 'graphml']).default('json'), workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     task: 'auto',
-    async run({ format, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ format, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const graph = await wholeGraph(workspace, maxBytes)
       const text = graph === undefined ? '' : format === 'json' ? JSON.stringify(graph) : toGraphML(graph)
       const size = Buffer.byteLength(text)

@@ -30,8 +30,8 @@ export const memoryTools = (app: App): readonly Tool[] => [
     annotations: { destructiveHint: false, openWorldHint: false },
     timeoutMs: addTimeoutMs,
     task: 'auto',
-    async run({ text, metadata, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ text, metadata, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const memory = await toNewMemory(text, metadata, app.clock.now())
       await workspace.add([memory])
       const note = await app.catchUp?.waitFor(workspace)
@@ -66,8 +66,8 @@ export const memoryTools = (app: App): readonly Tool[] => [
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run({ limit, cursor, filters, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ limit, cursor, filters, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const [at, key] = cursor?.split('.').map(Number) ?? []
       const after = at === undefined || key === undefined ? undefined : { at, key }
       const page = await workspace.list({ filters: toFilters(filters), limit: limit + 1, after })
@@ -119,11 +119,11 @@ export const memoryTools = (app: App): readonly Tool[] => [
       if (!memory) throw fail('Memory not found.')
       return { Workspace: workspace.id, Memory: preview(memory.text) }
     },
-    async run({ memory_id, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ memory_id, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const id = memory_id.toLowerCase()
       if (!(await workspace.delete(id))) throw fail('Memory not found.')
-      work.resourceUpdated(uriOf(workspace.id, id))
+      context.resourceUpdated(uriOf(workspace.id, id))
       return answer(['Memory deleted successfully.', `ID: ${id}`], { deleted: true, memory_id: id })
     },
   }),
@@ -142,8 +142,8 @@ export const memoryTools = (app: App): readonly Tool[] => [
     approval: 'always',
     effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(app, context, workspace_id)),
     timeoutMs: addTimeoutMs,
-    async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const { memories, chunks } = await workspace.counts()
       await workspace.clear()
       return answer(

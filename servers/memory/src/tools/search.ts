@@ -23,11 +23,11 @@ export const searchTool = (app: App): Tool =>
       workspace_id: inWorkspace,
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run({ query, limit, filters, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ query, limit, filters, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const result = await app.recall.search(workspace, query, toFilters(filters), limit)
       const { found, mode, note } = result
-      const hints = found.length > 0 ? [] : await hintsFor(app, work, workspace, result, filters !== undefined)
+      const hints = found.length > 0 ? [] : await hintsFor(app, context, workspace, result, filters !== undefined)
       const lines = found.flatMap(({ memory, foundBy }, at) => [
         `${at + 1}. [Found by: ${foundBy.join(' and ')}]${memory.tags.length > 0 ? ` [Tags: ${memory.tags.join(', ')}]` : ''}`,
         preview(memory.text),
@@ -67,12 +67,12 @@ const maxNamedWorkspaces = 5
 /** Returns what to try after an empty answer, the most promising first. */
 async function hintsFor(
   app: App,
-  work: ToolContext,
+  context: ToolContext,
   workspace: Workspace,
   { hasOnlyStopWords, mode }: RecallResult,
   hasFilters: boolean,
 ): Promise<readonly string[]> {
-  const others = (await app.archive.listWorkspaces(tenantOf(work)))
+  const others = (await app.archive.listWorkspaces(tenantOf(context)))
     .filter(({ id, memories }) => id !== workspace.id && memories > 0)
     .slice(0, maxNamedWorkspaces)
     .map(({ id, memories }) => `${id} (${counted(memories, 'memory', 'memories')})`)

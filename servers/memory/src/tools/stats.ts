@@ -19,8 +19,8 @@ export const statsTool = (app: App): Tool =>
     description: 'Get statistics about the knowledge graph',
     input: z.strictObject({ workspace_id: inWorkspace }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run({ workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const [counts, graph] = await Promise.all([workspace.counts(), workspace.graphCounts()])
       const { memories, chunks, oldest, newest, embedded } = counts
       const sizeMb = (counts.fileBytes ?? counts.textBytes) / 1024 / 1024

@@ -36,8 +36,8 @@ export const transferTools = (app: App): readonly Tool[] => [
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
     task: 'auto',
-    async run({ cursor, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ cursor, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const { lines, next } = await exportPage(workspace, cursor, pageBytes)
       const jsonl = lines.map((line) => `${line}\n`).join('')
       const summary = `Exported ${lines.length} records of workspace ${workspace.id}.`
@@ -73,13 +73,13 @@ export const transferTools = (app: App): readonly Tool[] => [
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
     timeoutMs: 120_000,
     task: 'auto',
-    async run({ jsonl, workspace_id }, work) {
-      const workspace = await workspaceFor(app, work, workspace_id)
+    async run({ jsonl, workspace_id }, context) {
+      const workspace = await workspaceFor(app, context, workspace_id)
       const { memories, relations, duplicates, rejected } = await importLines(
         workspace,
         linesOf(jsonl),
         () => app.clock.now(),
-        (lines) => work.progress(lines, undefined, `${lines} lines imported`),
+        (lines) => context.progress(lines, undefined, `${lines} lines imported`),
       )
       const note = await app.catchUp?.waitFor(workspace)
       return answer(

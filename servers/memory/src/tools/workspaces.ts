@@ -27,8 +27,8 @@ export const workspaceTools = (app: App): readonly Tool[] => [
         .optional(),
     }),
     annotations: { destructiveHint: false, openWorldHint: false },
-    async run({ workspace_id: id, name = id, description = '' }, work) {
-      const tenant = tenantOf(work)
+    async run({ workspace_id: id, name = id, description = '' }, context) {
+      const tenant = tenantOf(context)
       if ((await app.archive.listWorkspaces(tenant)).length >= maxWorkspaces)
         throw fail(`The limit of ${maxWorkspaces} workspaces is reached; delete one first.`)
       const isNew =
@@ -51,11 +51,11 @@ export const workspaceTools = (app: App): readonly Tool[] => [
     title: 'List workspaces',
     description: 'List the workspaces, and which one is current',
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run(_, work) {
-      const current = await currentWorkspace(app, work)
+    async run(_, context) {
+      const current = await currentWorkspace(app, context)
       // The first use creates it, but it is listed from the beginning.
-      await app.archive.workspace(tenantOf(work), defaultWorkspace)
-      const workspaces = await app.archive.listWorkspaces(tenantOf(work))
+      await app.archive.workspace(tenantOf(context), defaultWorkspace)
+      const workspaces = await app.archive.listWorkspaces(tenantOf(context))
       return answer(
         [
           `${counted(workspaces.length, 'workspace', 'workspaces')}:`,
@@ -83,9 +83,9 @@ export const workspaceTools = (app: App): readonly Tool[] => [
     description: 'Switch to a workspace: from now on, calls on this connection that name none use it',
     input: z.strictObject({ workspace_id: workspaceId }),
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    async run({ workspace_id }, work) {
-      const { id } = await workspaceFor(app, work, workspace_id)
-      await chooseWorkspace(work, id)
+    async run({ workspace_id }, context) {
+      const { id } = await workspaceFor(app, context, workspace_id)
+      await chooseWorkspace(context, id)
       return answer([`Current workspace: ${id}`], { workspace_id: id })
     },
   }),
@@ -94,8 +94,8 @@ export const workspaceTools = (app: App): readonly Tool[] => [
     title: 'Current workspace',
     description: 'Get the current workspace of this connection',
     annotations: { readOnlyHint: true, openWorldHint: false },
-    async run(_, work) {
-      const id = await currentWorkspace(app, work)
+    async run(_, context) {
+      const id = await currentWorkspace(app, context)
       return answer([`Current workspace: ${id}`], { workspace_id: id })
     },
   }),
@@ -115,9 +115,9 @@ export const workspaceTools = (app: App): readonly Tool[] => [
       )
     },
     effect: async ({ workspace_id }, context) => contentsOf(await workspaceFor(app, context, workspace_id)),
-    async run({ workspace_id: id, confirm }, work) {
+    async run({ workspace_id: id, confirm }, context) {
       if (id === defaultWorkspace) throw fail('The default workspace cannot be deleted; clear_all empties it.')
-      const workspace = await workspaceFor(app, work, id)
+      const workspace = await workspaceFor(app, context, id)
       const { memories, chunks } = await workspace.counts()
       if (!confirm)
         return answer(
@@ -127,9 +127,9 @@ export const workspaceTools = (app: App): readonly Tool[] => [
           ],
           { workspace_id: id, deleted: false, memories, chunks },
         )
-      if (!(await app.archive.deleteWorkspace(tenantOf(work), id))) throw fail(`Workspace not found: ${id}`)
+      if (!(await app.archive.deleteWorkspace(tenantOf(context), id))) throw fail(`Workspace not found: ${id}`)
       // The workspace is deleted, whatever happens now: an error would make the agent believe that it still exists.
-      const hasLeft = await resetWorkspace(app, work, id).then(
+      const hasLeft = await resetWorkspace(app, context, id).then(
         () => true,
         () => false,
       )

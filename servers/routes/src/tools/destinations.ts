@@ -29,13 +29,13 @@ export function destinationTools(planner: App): readonly Tool[] {
     if (!found) throw fail(`Destination not found: ${nameOrId}. list_destinations shows the saved ones.`)
     return { Destination: lineOf(found) }
   }
-  const placeOf = async (text: string, work: ToolContext, asked: string | undefined): Promise<Place> => {
+  const placeOf = async (text: string, context: ToolContext, asked: string | undefined): Promise<Place> => {
     const at = toLocation(text)
     if (typeof at === 'object' && 'code' in at) throw new RouteError({ ...at, field: 'address' })
-    return locate(planner, { field: 'address', location: at }, toLanguage(asked), work)
+    return locate(planner, { field: 'address', location: at }, toLanguage(asked), context)
   }
-  const save = async (work: ToolContext, destination: Parameters<typeof database.save>[1]): Promise<ToolResult> => {
-    const saved = await database.save(work.call.tenant.id, destination)
+  const save = async (context: ToolContext, destination: Parameters<typeof database.save>[1]): Promise<ToolResult> => {
+    const saved = await database.save(context.call.tenant.id, destination)
     if (saved === 'full') throw new RouteError({ code: 'TOO_MANY_DESTINATIONS', subject: String(maxDestinations) })
     if (saved === 'taken')
       throw new RouteError({ code: 'DESTINATION_EXISTS', field: 'name', subject: destination.name })
@@ -47,10 +47,10 @@ export function destinationTools(planner: App): readonly Tool[] {
       description: 'Save a place under a name, to use as origin or destination later.',
       input: z.object({ name, address, language }),
       annotations: { destructiveHint: false },
-      run: (input, work) =>
-        withFailures(toLanguage(input.language), String(work.call.id), async () => {
-          const { lat, lon } = await placeOf(input.address, work, input.language)
-          return save(work, { name: input.name, address: input.address, lat, lon })
+      run: (input, context) =>
+        withFailures(toLanguage(input.language), String(context.call.id), async () => {
+          const { lat, lon } = await placeOf(input.address, context, input.language)
+          return save(context, { name: input.name, address: input.address, lat, lon })
         }),
     }),
     tool({
@@ -69,11 +69,11 @@ export function destinationTools(planner: App): readonly Tool[] {
       input: z.object({ destination: nameOrId, name: name.optional(), address: address.optional(), language }),
       annotations: { idempotentHint: true },
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
-      run: (input, work) =>
-        withFailures(toLanguage(input.language), String(work.call.id), async () => {
-          const before = await find(work, input.destination)
-          const place = input.address === undefined ? before : await placeOf(input.address, work, input.language)
-          return save(work, {
+      run: (input, context) =>
+        withFailures(toLanguage(input.language), String(context.call.id), async () => {
+          const before = await find(context, input.destination)
+          const place = input.address === undefined ? before : await placeOf(input.address, context, input.language)
+          return save(context, {
             id: before.id,
             name: input.name ?? before.name,
             address: input.address ?? before.address,
@@ -88,10 +88,10 @@ export function destinationTools(planner: App): readonly Tool[] {
       input: z.object({ destination: nameOrId, language }),
       annotations: { destructiveHint: true, idempotentHint: true },
       effect: ({ destination }, { call }) => stated(call.tenant.id, destination),
-      run: (input, work) =>
-        withFailures(toLanguage(input.language), String(work.call.id), async () => {
-          const found = await find(work, input.destination)
-          await database.remove(work.call.tenant.id, found.id)
+      run: (input, context) =>
+        withFailures(toLanguage(input.language), String(context.call.id), async () => {
+          const found = await find(context, input.destination)
+          await database.remove(context.call.tenant.id, found.id)
           return {
             content: [{ type: 'text', text: `Deleted ${lineOf(found)}` }],
             structuredContent: { deleted: found.id, destination: found },

@@ -22,7 +22,7 @@ export function routeTools(planner: App): readonly Tool[] {
       input: routeInput,
       annotations,
       ui: routeMap,
-      run: (input, work) => plan(planner, input, work, false),
+      run: (input, context) => plan(planner, input, context, false),
     }),
     tool({
       name: 'get_route_with_traffic',
@@ -31,7 +31,7 @@ export function routeTools(planner: App): readonly Tool[] {
       input: routeInput,
       annotations,
       ui: routeMap,
-      run: (input, work) => plan(planner, input, work, true),
+      run: (input, context) => plan(planner, input, context, true),
     }),
     tool({
       name: 'geocode_address',

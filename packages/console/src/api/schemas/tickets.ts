@@ -93,6 +93,7 @@ export const ticketSchemas = {
       },
       createdAt: { type: 'number' },
       expiresAt: { type: 'number' },
+      withdrawn: { type: 'boolean', description: 'Whether its caller withdrew it. It is void then.' },
       runUntil: { type: 'number', description: 'Until when an approved call may run. Absent in every other status.' },
       key: { type: 'string', description: 'The id of the API key that made the call. Absent for other credentials.' },
       mayDecide: { type: 'boolean', description: 'Whether you may decide it. The decision itself is checked again.' },

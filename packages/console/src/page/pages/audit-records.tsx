@@ -113,6 +113,7 @@ const sentences: { readonly [kind: string]: (fields: Fields) => string } = {
   decisionRefused: ({ by, approved, via }) =>
     `${by} may not ${approved === 'true' ? 'approve' : 'deny'} this call, via ${via}`,
   spent: () => 'An approved call began',
+  withdrawn: ({ by, via }) => `${by} withdrew its own call, via ${via}`,
   void: () => 'An approval became void, because what the call acts on changed',
   granted: ({ by, caller, tool }) => `${by} allowed ${caller} to call ${tool} for a while`,
   grantUsed: ({ tool }) => `A standing grant let ${tool} run`,

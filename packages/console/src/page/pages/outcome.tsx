@@ -64,7 +64,7 @@ export function Outcome(props: {
 export const announcementOf = (ticket: Ticket, operator: string): string => sentenceOf(ticket, operator)
 
 function sentenceOf(ticket: Ticket, operator: string): string {
-  const { status, caller, tool, runUntil } = ticket
+  const { status, caller, tool, runUntil, withdrawn } = ticket
   const until = runUntil === undefined ? '' : `, until ${minuteTime(runUntil)}`
   const sentences: { readonly [each in Ticket['status']]: string } = {
     pending: missingPeople(ticket) ?? 'This ticket is not decided.',
@@ -74,7 +74,7 @@ function sentenceOf(ticket: Ticket, operator: string): string {
     done: `${tool} ran.`,
     failed: `${tool} ran and failed.`,
     expired: 'The time ran out. It did not run.',
-    void: 'What it acts on changed, so it did not run.',
+    void: withdrawn ? `${caller} withdrew it. It did not run.` : 'What it acts on changed, so it did not run.',
     'in doubt': 'It is unknown whether it ran.',
   }
   return sentences[status]

@@ -122,8 +122,7 @@ const scratchLength = 32 * 1024
 /** A character takes at most three bytes. */
 const scratch: Buffer = Buffer.allocUnsafeSlow(3 * scratchLength)
 
-const join = (parts: readonly Buffer[]): Buffer =>
-  parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+const join = (parts: readonly Buffer[]): Buffer => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
 const copyOf = (bytes: Buffer, from = 0, to?: number): Buffer => Buffer.from(bytes.subarray(from, to))
 
 const empty: Buffer = Buffer.alloc(0)

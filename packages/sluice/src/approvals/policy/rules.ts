@@ -3,11 +3,11 @@
  * own setting. Rules are part of the configuration, and nothing in the protocol changes them.
  */
 
-import type { Caller, Tenant } from '../core/call.ts'
-import { digest } from '../core/digest.ts'
-import { isObject } from '../core/json.ts'
-import { nameMatcher } from '../core/name-pattern.ts'
-import type { Target } from '../core/target.ts'
+import type { Caller, Tenant } from '../../core/call.ts'
+import { digest } from '../../core/digest.ts'
+import { isObject } from '../../core/json.ts'
+import { nameMatcher } from '../../core/name-pattern.ts'
+import type { Target } from '../../core/target.ts'
 
 /** A rule matches a call if everything it states matches. A rule that states nothing matches every tool. */
 export interface Rule {

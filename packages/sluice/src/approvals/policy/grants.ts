@@ -3,18 +3,18 @@
  * arguments, and it expires. Grants are off by default. They are listed, and a revocation takes effect at once.
  */
 
-import { digest } from '../core/digest.ts'
-import { RpcError } from '../core/error.ts'
-import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
-import type { Key, Store } from '../core/store.ts'
-import type { Effect } from '../core/target.ts'
-import type { Decider } from './decide.ts'
-import { checkDecider, invalidTicket } from './decide.ts'
-import { isSameEffect } from './effect.ts'
-import type { Proposal } from './ticket.ts'
-import type { TicketStore } from './ticket-store.ts'
-import type { ApprovalTime } from './time.ts'
+import { digest } from '../../core/digest.ts'
+import { RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { Key, Store } from '../../core/store.ts'
+import type { Effect } from '../../core/target.ts'
+import type { Decider } from '../decide.ts'
+import { checkDecider, invalidTicket } from '../decide.ts'
+import { isSameEffect } from '../effect.ts'
+import type { Proposal } from '../ticket.ts'
+import type { TicketStore } from '../ticket-store.ts'
+import type { ApprovalTime } from '../time.ts'
 
 /** The arguments a grant covers: exactly the ticket's, all that include these members, or any. */
 export type GrantArguments = 'exactly' | { readonly including: Params } | 'any'
@@ -130,9 +130,9 @@ export function createGrants(
       }
       return { grants: grants.filter(isInForce(at, epoch)) }
     },
-    async create(request, by) {
+    async create({ ticket, arguments: scope, durationMs, note }, by) {
       if (!options) throw new RpcError('forbidden', 'Grants are off on this server')
-      const proposal = await ticketStore.readProposal(request.ticket)
+      const proposal = await ticketStore.readProposal(ticket)
       if (!proposal) throw invalidTicket()
       checkDecider('grant', proposal, by)
       if (proposal.needed > 1)
@@ -141,10 +141,9 @@ export function createGrants(
           `No grant is possible: ${proposal.needed} people must approve each of these calls`,
         )
       const { at, epoch } = await time.now()
-      const { durationMs } = request
       if (!(durationMs > 0) || durationMs > options.maxMs)
         throw new RpcError('invalidParams', `"durationMs" of a grant must be more than 0 and at most ${options.maxMs}`)
-      await refuseDenied(request.ticket, by)
+      await refuseDenied(ticket, by)
       const { tenant, caller, server, tool, definition, answers, effect } = proposal
       const prefix = prefixOf(tenant, caller.subject, server, tool)
       const others = await store.list(prefix, { limit: maxPerTool })
@@ -154,9 +153,9 @@ export function createGrants(
       const grant: Grant = {
         ...{ id, tenant, caller: caller.subject, server, tool, definition, answers },
         ...(effect && { effect }),
-        arguments: argumentsOf(request.arguments, proposal),
+        arguments: argumentsOf(scope, proposal),
         expiresAt: at + durationMs,
-        ...(request.note !== undefined && { note: request.note.slice(0, 1000) }),
+        ...(note !== undefined && { note: note.slice(0, 1000) }),
         createdAt: at,
         createdBy: by.subject,
         epoch,

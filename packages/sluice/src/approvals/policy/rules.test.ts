@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../core/call.ts'
-import { aCall } from '../testing/call.ts'
+import type { Call } from '../../core/call.ts'
+import { aCall } from '../../testing/call.ts'
 import type { Rule } from './rules.ts'
 import { createRules } from './rules.ts'
 

@@ -4,10 +4,10 @@
  * to the whole.
  */
 
-import type { Params } from '../core/json.ts'
-import { markedText } from './marked-text.ts'
-import { callParts } from './readable-call.ts'
-import type { TicketView } from './ticket.ts'
+import type { Params } from '../../core/json.ts'
+import { markedText } from '../text/marked-text.ts'
+import { callParts } from '../text/readable.ts'
+import type { TicketView } from '../ticket.ts'
 
 /** `json` is our own body, which programs verify. The others are what the chat of that name takes. */
 export type WebhookFormat = 'json' | 'slack' | 'teams' | 'ntfy'

@@ -3,19 +3,19 @@
  * store until they are delivered, so that they survive the process that made the ticket.
  */
 
-import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import type { Logger } from '../core/log.ts'
-import { isSafeUrl } from '../core/loopback.ts'
-import type { Key, Store } from '../core/store.ts'
-import type { Decider } from './decide.ts'
-import type { ApprovalsService } from './service.ts'
+import type { Clock } from '../../core/clock.ts'
+import { RpcError } from '../../core/error.ts'
+import { isObject } from '../../core/json.ts'
+import type { Logger } from '../../core/log.ts'
+import { isSafeUrl } from '../../core/loopback.ts'
+import type { Key, Store } from '../../core/store.ts'
+import type { Decider } from '../decide.ts'
+import type { ApprovalsService } from '../service.ts'
+import type { Proposal, TicketView } from '../ticket.ts'
+import type { WebhookFormat } from './formats.ts'
+import { checkFormat, toWebhookRequest } from './formats.ts'
 import type { HeaderLookup, WebhookSigner } from './signature.ts'
 import { createWebhookSigner } from './signature.ts'
-import type { Proposal, TicketView } from './ticket.ts'
-import type { WebhookFormat } from './webhook-formats.ts'
-import { checkFormat, toWebhookRequest } from './webhook-formats.ts'
 
 /** Notifies another program of new tickets and accepts decisions from it. Both directions are signed. */
 export interface WebhookOptions {

@@ -3,8 +3,8 @@
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 
-import type { Clock } from '../core/clock.ts'
-import { toBase64 } from '../core/seal.ts'
+import type { Clock } from '../../core/clock.ts'
+import { toBase64 } from '../../core/seal.ts'
 
 /** Returns a request’s header by its name. */
 export type HeaderLookup = (name: string) => string | undefined | null
