@@ -3,9 +3,11 @@
 import type { Call } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
+import type { Stop } from '../core/stop.ts'
 import type { Question } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
-import type { AskedQuestion } from './record.ts'
+import type { AskedQuestion, RunningCall } from './record.ts'
+import type { RunningCallDeps } from './running-calls.ts'
 import { keyOf } from './transitions.ts'
 
 /** Writes a round of questions. Resolves with its number and the answers, by key, once all are given. */
@@ -51,4 +53,46 @@ function refuseUnsupported({ capabilities }: Call, open: readonly [string, Quest
     throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
       data: { requiredCapabilities: missing[1].needs },
     })
+}
+
+/** Follows the record of a call that this process runs. */
+export interface RecordFollower {
+  /** Reads the record again, because it may have changed. Stops the work if the record has ended or is gone. */
+  wake(): void
+  /** Resolves with the answers to a round. Rejects when the work is stopped. */
+  answersTo(asked: RunningCall): Promise<Params>
+}
+
+/** `current` returns the id of the record; `undefined` while the call has none. */
+export function createRecordFollower(
+  { calls, lease }: RunningCallDeps,
+  tenant: string,
+  stop: Stop,
+  current: () => string | undefined,
+): RecordFollower {
+  let found: ((record: RunningCall) => void) | undefined
+  async function look(): Promise<void> {
+    const record = await calls.read(tenant, current() ?? '')
+    if (current() === undefined) return
+    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
+    else found?.(record)
+  }
+  return {
+    wake() {
+      look().catch(() => {
+        // The next look finds it.
+      })
+    },
+    answersTo: ({ rounds, questions }) =>
+      new Promise((resolve, reject) => {
+        const unlisten = stop.onStop(reject)
+        const keys = Object.keys(questions)
+        found = (record) => {
+          if (record.rounds !== rounds || !keys.every((key) => Object.hasOwn(record.answers, key))) return
+          found = undefined
+          unlisten()
+          resolve(record.answers)
+        }
+      }),
+  }
 }
