@@ -10,7 +10,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
 import { isLegacy, metaKeys, modernRevision, newestLegacy } from '../protocol/revisions.ts'
-import { ClientError, ServerError } from './errors.ts'
+import { ClientError, errorCodes, ServerError } from './errors.ts'
 import type { ClientSession } from './session.ts'
 import type { Transport } from './transport.ts'
 
@@ -107,13 +107,13 @@ async function discoverTwice(
   try {
     return await discover(session, transport, options)
   } catch (thrown) {
-    const data = thrown instanceof ServerError && thrown.code === unsupportedVersion ? thrown.data : undefined
+    const data =
+      thrown instanceof ServerError && thrown.code === errorCodes.unsupportedVersion ? thrown.data : undefined
     const supported = isObject(data) ? data['supported'] : undefined
     if (!Array.isArray(supported) || !supported.includes(modernRevision)) throw thrown
     return discover(session, transport, options)
   }
 }
-const unsupportedVersion = -32022
 
 async function discover(
   session: ClientSession,
@@ -176,3 +176,17 @@ const toAgreement = (revision: RevisionName, raw: Params, info: unknown): Server
   instructions: typeof raw['instructions'] === 'string' ? raw['instructions'] : undefined,
   raw,
 })
+
+/** Refusals of 2026-07-28 that say nothing about the era. */
+const modernRefusals = new Set([-32700, -32601, -32602, -32603, -32020, -32021])
+
+/** Whether the request was refused unread, in a way that a new agreement could change: another session, another era. */
+export function needsNewAgreement(thrown: unknown, { era }: ServerAgreement): boolean {
+  if (thrown instanceof ClientError)
+    return (
+      thrown.reason === 'session' || (thrown.reason === 'status' && [400, 404, 405, 406].includes(thrown.status ?? 0))
+    )
+  if (!(thrown instanceof ServerError)) return false
+  if (thrown.code === errorCodes.unsupportedVersion) return true
+  return thrown.status === 400 && (era === 'legacy' || !modernRefusals.has(thrown.code))
+}

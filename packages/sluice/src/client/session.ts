@@ -35,7 +35,7 @@ export interface ServerQuestion {
 
 export interface SessionListener {
   /** Called for every notification that no request took. */
-  notification(method: string, params: Params, request: Id | undefined): void
+  notification(method: string, params: Params): void
   /** Answers a question that belongs to no request in flight. */
   answer(question: ServerQuestion, context: QuestionContext): Promise<Params>
   ignored(problem: string): void
@@ -90,7 +90,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
     try {
       if (method === 'notifications/progress') request?.options.onProgress?.(params)
       if (request?.options.onNotification) request.options.onNotification(method, params)
-      else listener.notification(method, params, on)
+      else listener.notification(method, params)
     } catch {
       listener.ignored(`a handler of ${method} threw`)
     }
@@ -115,13 +115,11 @@ export function createSession(transport: Transport, listener: SessionListener, c
    * A channel does not say which request a question belongs to. It is the oldest one that can answer and waits for no
    * answer yet, otherwise the newest: a server often asks several questions at once.
    */
-  function askedBy(on: Id | undefined): Pending | undefined {
-    if (on !== undefined) return requestOf(on)
+  function askedBy(on: Id | undefined): { request: Pending | undefined } & Pick<QuestionContext, 'attribution'> {
+    if (on !== undefined) return { request: requestOf(on), attribution: 'stream' }
     const able = [...pending].filter(({ options }) => options.answer).sort((one, other) => one.id - other.id)
-    return able.find((request) => !answering.has(request)) ?? able.at(-1)
-  }
-  function attributionOnChannel(): 'only call' | 'oldest call' {
-    return [...pending].filter(({ options }) => options.answer).length === 1 ? 'only call' : 'oldest call'
+    const request = able.find((each) => !answering.has(each)) ?? able.at(-1)
+    return { request, attribution: able.length === 1 ? 'only call' : 'oldest call' }
   }
   async function answerFor(
     request: Pending | undefined,
@@ -149,21 +147,21 @@ export function createSession(transport: Transport, listener: SessionListener, c
       else if (open.size >= maxOpenQuestions) answer = { error: { code: -32603, message: 'Too many open questions' } }
       else {
         open.set(id, controller)
-        const request = askedBy(on)
+        const { request, attribution } = askedBy(on)
         const context: QuestionContext = {
           ...{ signal: controller.signal, method: request?.method },
-          ...(request && { attribution: on === undefined ? attributionOnChannel() : 'stream' }),
+          ...(request && attribution && { attribution }),
         }
         answer = { result: await answerFor(request, { method, params }, context) }
-        if (open.get(id) === controller) open.delete(id)
       }
     } catch (thrown) {
-      if (open.get(id) === controller) open.delete(id)
       answer =
         thrown instanceof UndeclaredQuestion
           ? { error: { code: -32601, message: thrown.message } }
           : // The handler's own words may hold secrets.
             { error: { code: -32603, message: 'The client could not answer' } }
+    } finally {
+      if (open.get(id) === controller) open.delete(id)
     }
     if (born === generation && !controller.signal.aborted) await transport.send({ jsonrpc: '2.0', id, ...answer })
   }

@@ -1,9 +1,9 @@
 /** One HTTP request of a client with everything that applies to all of them: guard, credential, challenges, redirects. */
 
+import type { Clock } from '../../core/clock.ts'
 import { InFlight } from '../../core/in-flight.ts'
 import { ClientError } from '../errors.ts'
 import type { Authorization } from './authorization.ts'
-import { maxChallenges } from './authorization.ts'
 import { createHostGuard, type HostPolicy } from './hosts.ts'
 import type { HttpResponse, HttpSender, OutgoingRequest } from './sender.ts'
 import { fetchSender } from './sender.ts'
@@ -21,12 +21,32 @@ export interface Requester {
 }
 
 export interface RequesterOptions extends HostPolicy {
+  /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
+  /** Holds the credential: OAuth, or `bearer(token)`. */
   readonly authorization?: Authorization
+  /** Sends the requests. By default `fetch`; `nodeSender()` of `sluice/client-node` is faster on Node. */
   readonly sender?: HttpSender
 }
 
+/** After so many refusals the request fails, whatever the authorization says: a server could ask forever. */
+const maxChallenges = 3
 const maxRedirects = 3
+
+export function abortFlight(flight: Flight): void {
+  flight.aborted = true
+  flight.abort?.()
+}
+
+/** Waits, or returns early when the flight is aborted. */
+export const pauseFlight = (flight: Flight, ms: number, clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    const cancelTimer = clock.after(ms, resolve)
+    flight.abort = () => {
+      cancelTimer()
+      resolve()
+    }
+  })
 
 export function createRequester(server: string, options: RequesterOptions): Requester {
   const { headers = {}, authorization, sender = fetchSender() } = options
@@ -84,10 +104,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   return {
     send: (request, flight = { aborted: false }) => send(request, flight),
     close() {
-      for (const flight of open) {
-        flight.aborted = true
-        flight.abort?.()
-      }
+      for (const flight of open) abortFlight(flight)
     },
   }
 }

@@ -14,21 +14,14 @@ import { ClientError } from '../errors.ts'
 import type { Message } from '../message.ts'
 import { defaultMaxMessageBytes, parseMessage, toMessage } from '../message.ts'
 import type { Receiver, Transport } from '../transport.ts'
-import type { Authorization } from './authorization.ts'
-import type { HostPolicy } from './hosts.ts'
-import { createRequester, type Flight } from './requester.ts'
-import type { HttpResponse, HttpSender } from './sender.ts'
+import type { Flight, RequesterOptions } from './requester.ts'
+import { abortFlight, createRequester, pauseFlight } from './requester.ts'
+import type { HttpResponse } from './sender.ts'
 import { createStandaloneStreamReader } from './standalone-stream.ts'
-import { readStream, type StreamEnd } from './stream.ts'
+import { readStream } from './stream.ts'
 
 /** Options of the HTTP transports. */
-export interface HttpTransportOptions extends HostPolicy {
-  /** Sent with every request. */
-  readonly headers?: { readonly [name: string]: string }
-  /** Holds the credential: OAuth, or `bearer(token)`. */
-  readonly authorization?: Authorization
-  /** Sends the requests. By default `fetch`; `nodeSender()` of `sluice/client-node` is faster on Node. */
-  readonly sender?: HttpSender
+export interface HttpTransportOptions extends RequesterOptions {
   /** The longest message that is read. */
   readonly maxMessageBytes?: number
   readonly clock?: Clock
@@ -88,7 +81,9 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         session = visibleAscii(response.header('mcp-session-id'))
         recompute()
       }
-      if (id === undefined) await acknowledge(response)
+      // A notification or an answer was accepted; a body is not expected.
+      if (id === undefined && response.status < 300) response.discard()
+      else if (id === undefined) await failWith(response)
       else if (isEvents(response)) await follow(response, id, flight)
       else if (isLost(response)) throw lostSession(response)
       else if (isJson(response)) receive(await response.text(maxMessageBytes), response, id)
@@ -96,12 +91,6 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     } finally {
       flights.delete(place)
     }
-  }
-
-  /** A notification or an answer was accepted, or not; a body is not expected. */
-  async function acknowledge(response: HttpResponse): Promise<void> {
-    if (response.status < 300) return response.discard()
-    await failWith(response)
   }
 
   const isLost = ({ status }: HttpResponse): boolean => status === 404 && session !== undefined
@@ -133,27 +122,15 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         else receiver?.message(message, id)
         return isResponse && message.id === id
       }
-      const end: StreamEnd = await readStream(response, { deliver, maxMessageBytes })
+      const end = await readStream(response, maxMessageBytes, deliver)
       if (end.answered || flight.aborted) return
       lastEventId = end.lastEventId ?? lastEventId
       if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions)
         throw new ClientError('closed', 'The response stream ended before the answer', { cause: end.error })
-      await new Promise<void>((resolve) => {
-        const cancelTimer = clock.after(Math.min(end.retryMs ?? 1000, maxRetryMs), resolve)
-        flight.abort = () => {
-          cancelTimer()
-          resolve()
-        }
-      })
+      await pauseFlight(flight, Math.min(end.retryMs ?? 1000, maxRetryMs), clock)
       if (flight.aborted) return
-      response = await requester.send(
-        {
-          method: 'GET',
-          url: server,
-          headers: { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId },
-        },
-        flight,
-      )
+      const headers = { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId }
+      response = await requester.send({ method: 'GET', url: server, headers }, flight)
       if (response.status >= 300) await failWith(response)
     }
   }
@@ -167,7 +144,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     },
     send,
     abort(id) {
-      for (const flight of flights) if (flight.id === id) abort(flight)
+      for (const flight of flights) if (flight.id === id) abortFlight(flight)
     },
     agreed(next) {
       revision = next
@@ -180,7 +157,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     listen: () => standalone.open(),
     async close() {
       standalone.close()
-      for (const flight of flights) if (flight.id !== undefined) abort(flight)
+      for (const flight of flights) if (flight.id !== undefined) abortFlight(flight)
       const ended = session
       session = undefined
       if (ended !== undefined) await endSession(ended)
@@ -208,11 +185,6 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
 /** `id`: of the request, which ends its response stream. */
 interface RequestFlight extends Flight {
   readonly id: Id | undefined
-}
-
-function abort(flight: Flight): void {
-  flight.aborted = true
-  flight.abort?.()
 }
 
 const typeOf = (response: HttpResponse): string => response.header('content-type') ?? ''

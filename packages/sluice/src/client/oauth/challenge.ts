@@ -1,5 +1,7 @@
 /** The `WWW-Authenticate` header of a refusal: where the metadata is, and which scopes are missing. */
 
+import { omitUndefined } from '../../core/omit-undefined.ts'
+
 export interface BearerChallenge {
   readonly resourceMetadata?: string
   readonly scope?: string
@@ -20,12 +22,9 @@ export function parseChallenge(header: string | undefined): BearerChallenge {
     const [, name = '', quoted, plain = ''] = match
     found.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, '$1') ?? plain)
   }
-  const resourceMetadata = found.get('resource_metadata')
-  const scope = found.get('scope')
-  const error = found.get('error')
-  return {
-    ...(resourceMetadata !== undefined && { resourceMetadata }),
-    ...(scope !== undefined && { scope }),
-    ...(error !== undefined && { error }),
-  }
+  return omitUndefined({
+    resourceMetadata: found.get('resource_metadata'),
+    scope: found.get('scope'),
+    error: found.get('error'),
+  })
 }

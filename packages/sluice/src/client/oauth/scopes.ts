@@ -6,15 +6,13 @@ import type { Discovery } from './discover.ts'
 /** How a token is asked for. */
 export type OAuthGrant = 'authorization_code' | 'client_credentials' | 'jwt_bearer'
 
-export interface ScopeQuestion {
-  readonly challenge: BearerChallenge
-  readonly found: Discovery
-  readonly configured: string | undefined
-  readonly grant: OAuthGrant
-}
-
 /** Returns the scopes to ask for; `undefined` to ask for none by name. */
-export function scopeFor({ challenge, found, configured, grant }: ScopeQuestion): string | undefined {
+export function scopeFor(
+  challenge: BearerChallenge,
+  found: Discovery,
+  configured: string | undefined,
+  grant: OAuthGrant,
+): string | undefined {
   const named =
     challenge.scope ?? configured ?? (found.scopes && found.scopes.length > 0 ? found.scopes.join(' ') : undefined)
   // A refresh token spares the user further sign-ins, where the authorization server has a scope for it.
