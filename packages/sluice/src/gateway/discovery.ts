@@ -23,7 +23,6 @@ export interface DiscoveryOptions {
   readonly logger: Logger
   readonly timeoutMs: number
   readonly refreshMs: number
-  /** Keeps the connection for notifications of changes. */
   readonly keepsConnection: boolean
   /** A rejection counts as a failed listing. */
   found(definitions: UpstreamDefinitions): Promise<void>
@@ -37,6 +36,8 @@ export interface UpstreamDiscovery {
   readonly lastError: string | undefined
   close(): Promise<void>
 }
+
+export const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
 
 /** Changes within this time are one change. */
 const gatherMs = 100
@@ -138,7 +139,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
         { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
         {
           notification: (method) => {
-            if (/^notifications\/\w+\/list_changed$/.test(method)) changed()
+            if (isListChanged(method)) changed()
           },
           reopened: changed,
           ended: () => {

@@ -112,7 +112,6 @@ export interface AppliedRule {
   readonly ignored: readonly string[]
 }
 
-/** The endpoints and the known definitions of a gateway. */
 export interface ExplainedGateway {
   readonly specs: ReadonlyMap<string, EndpointSpec>
   readonly profiles: Profiles

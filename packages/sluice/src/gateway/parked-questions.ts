@@ -33,12 +33,9 @@ interface Questionable {
 
 const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.park?.ask
 
-/** Whether a person approved the call, by a ticket or a grant. */
 export const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
-/** What the questions of a call need of its upstream. */
 interface QuestionDeps {
-  /** The upstream's name. */
   readonly name: string
   /** Answers with the roots of the configuration, if there are any. */
   readonly roots: QuestionHandlers['roots']

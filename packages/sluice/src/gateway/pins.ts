@@ -3,7 +3,7 @@
  * restarts, and all processes that share the store see the same. The texts of accepted definitions are kept for diffs.
  */
 
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { PinnedContent, PinnedDefinition } from './pinned.ts'
@@ -23,7 +23,6 @@ export interface PinRecord {
   readonly rejected: { readonly [id: string]: Pin }
 }
 
-/** The verbs that pins need of a store. */
 export type PinStore = Pick<Store, 'get' | 'set' | 'swap' | 'delete'>
 
 /** The pins of one upstream as this process knows them. */
@@ -161,12 +160,8 @@ const without = <T>(of: { readonly [id: string]: T }, ids: readonly string[]): {
 
 /** A record that cannot be read accepts nothing. */
 function parseRecord(text: string): PinRecord {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isPinRecord(value) ? value : empty
-  } catch {
-    return empty
-  }
+  const value = parseJson(text)
+  return isPinRecord(value) ? value : empty
 }
 
 const isPinRecord = (value: unknown): value is PinRecord =>

@@ -12,7 +12,6 @@ import { acceptedPart, pinnedOf } from './pinned.ts'
 import type { Pin, UpstreamPins } from './pins.ts'
 import type { LeftOut } from './types.ts'
 
-/** A definition that is not served. */
 export interface Quarantined {
   readonly definition: PinnedDefinition
   /** The accepted definition of the same id, if there is one. */
@@ -22,7 +21,6 @@ export interface Quarantined {
 }
 
 export interface Quarantine {
-  /** Everything that the upstream lists. */
   readonly listed: UpstreamDefinitions | undefined
   /** What is served of it. `undefined` before the pins are known, because a check that cannot run says no. */
   readonly served: UpstreamDefinitions | undefined
@@ -35,7 +33,6 @@ export interface Quarantine {
   servedHash(id: string): string | undefined
   /** Returns whether a URI belongs to a quarantined template, and so cannot be read as a link. */
   isQuarantinedUri(uri: string): boolean
-  /** Takes what the upstream lists now. */
   list(definitions: UpstreamDefinitions): void
   /** Decides again what is served, after the pins changed. */
   update(): void

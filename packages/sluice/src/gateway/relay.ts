@@ -30,9 +30,7 @@ import { scopeKeyOf } from './scope.ts'
 import { takeTurn } from './turns.ts'
 import { toUpstreamError } from './upstream-error.ts'
 
-/** What the relay needs of an upstream. */
 export interface RelayDeps {
-  /** The upstream's name. */
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
@@ -50,7 +48,6 @@ export interface RelayDeps {
   verify(client: Client, connection: string, called: CalledDefinition | undefined): Promise<void> | undefined
 }
 
-/** One request to relay. */
 export interface RelayRequest {
   readonly method: string
   readonly params: Params

@@ -10,13 +10,13 @@ import { diffLines } from './line-diff.ts'
 import type { NamedTool } from './marks.ts'
 import { marksOf } from './marks.ts'
 import type { PinnedDefinition } from './pinned.ts'
+import { partsOf } from './pinned.ts'
 import type { Pin } from './pins.ts'
 import type { Quarantined } from './quarantine.ts'
 import type {
   DefinitionDiff,
   DefinitionReview,
   DiffLine,
-  PinnedKind,
   QuarantinedDefinition,
   ReviewedDefinition,
   Reviewer,
@@ -141,11 +141,9 @@ function viewOf(upstream: string, quarantined: Quarantined, tools: readonly Name
   }
 }
 
-function goneOf(upstream: string, id: string, acceptedHash: string): QuarantinedDefinition {
-  const at = id.indexOf(':')
-  const [kind, name] = at === -1 ? [id, id] : [id.slice(0, at), id.slice(at + 1)]
-  return { ...{ upstream, id, name, hash: '', acceptedHash, marks: [] }, kind: kind as PinnedKind, state: 'gone' }
-}
+const goneOf = (upstream: string, id: string, acceptedHash: string): QuarantinedDefinition => ({
+  ...{ upstream, id, ...partsOf(id), hash: '', acceptedHash, marks: [], state: 'gone' },
+})
 
 const hashOfAll = (definitions: readonly QuarantinedDefinition[]): string =>
   digest(definitions.filter(({ state, rejected }) => state !== 'gone' && !rejected).map(({ id, hash }) => [id, hash]))

@@ -19,18 +19,13 @@ export interface Audience {
   readonly tenant: string
 }
 
-/** The rules' decision for one tool. */
-export interface ToolSettings extends RuleEffects {
+export interface ToolSettings {
   readonly isAllowed: boolean
   /** The name that callers see, before the prefix of the endpoint for all. */
   readonly name: string
   readonly policy: Policy
   /** Whether the upstream may ask during a call that needed an approval. */
   readonly relaysQuestions: boolean
-}
-
-/** Members of the rules that apply as they are. */
-interface RuleEffects {
   readonly describe?: string | undefined
   readonly fixed?: RuleArguments | undefined
   readonly defaults?: RuleArguments | undefined
@@ -38,16 +33,13 @@ interface RuleEffects {
   readonly format?: Format | undefined
 }
 
-/** Arguments that a rule sets. */
 export interface RuleArguments {
   readonly values: Params
   /** Whether the rule is for several tools, some of which may not have the arguments. */
   readonly isForSeveral: boolean
 }
 
-/** A rule that matches a call. */
 export interface MatchingRule {
-  /** Its position in the list. */
   readonly index: number
   readonly rule: UpstreamRule
 }
@@ -148,11 +140,9 @@ export function settingsFor(
 
 function argumentsOf(matching: readonly MatchingRule[], member: 'fixed' | 'defaults'): RuleArguments | undefined {
   const rule = matching.find((each) => each.rule[member] !== undefined)?.rule
-  const values = rule?.[member]
-  return values && { values, isForSeveral: isForSeveral(rule) }
+  return rule?.[member] && { values: rule[member], isForSeveral: isForSeveral(rule) }
 }
 
-/** Whether a rule may match several tools. */
 export function isForSeveral({ tools }: UpstreamRule): boolean {
   const names = tools === undefined ? ['*'] : [tools].flat()
   return names.length > 1 || names.some((name) => name.includes('*'))

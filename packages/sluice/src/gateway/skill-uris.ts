@@ -10,7 +10,6 @@ import type { Upstream } from './types.ts'
 
 /** How an endpoint writes the URIs of one upstream. */
 export interface UriNames {
-  /** Returns the URI for clients. */
   shown(uri: string): string
   /** Returns the upstream's own URI. */
   original(uri: string): string

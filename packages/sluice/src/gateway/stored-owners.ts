@@ -3,7 +3,7 @@
  * is listed first could take over a name of another one.
  */
 
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
 import type { Owners } from './table.ts'
@@ -44,11 +44,7 @@ export function createStoredOwners(store: Store, logger: Logger): StoredOwners {
 }
 
 function parseOwners(text: string): Owners {
-  try {
-    const value: unknown = JSON.parse(text)
-    const entries = Object.entries(isObject(value) ? value : {})
-    return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-  } catch {
-    return new Map()
-  }
+  const value = parseJson(text)
+  const entries = Object.entries(isObject(value) ? value : {})
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }

@@ -15,7 +15,6 @@ import { skillUrisOf } from './upstream-skills.ts'
 /** Which upstream owns each name: keys are a kind and a name. */
 export type Owners = ReadonlyMap<string, string>
 
-/** An upstream whose definitions are known. */
 export interface Claimant {
   readonly upstream: Upstream
   readonly definitions: UpstreamDefinitions
@@ -33,7 +32,6 @@ export interface NameTable {
 
 const keyOf = (kind: LeftOut['kind'], name: string): string => `${kind} ${name}`
 
-/** Returns the name on the endpoint for all. */
 const prefixed = ({ name, prefix = name }: Upstream, own: string): string => (prefix === '' ? own : `${prefix}_${own}`)
 
 const nameOf = (upstream: Upstream, kind: LeftOut['kind'], own: string): string =>

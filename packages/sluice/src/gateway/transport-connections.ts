@@ -9,7 +9,7 @@ import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
 import { RpcError } from '../core/error.ts'
 import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from './connections.ts'
-import { toUpstreamError } from './upstream-error.ts'
+import { toUpstreamError, unavailable } from './upstream-error.ts'
 
 export interface TransportConnectionsOptions {
   /** The upstream's name, for messages. */
@@ -70,7 +70,7 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     let oldest: Entry | undefined
     for (const entry of entries.values())
       if (entry.inFlight === 0 && (!oldest || entry.lastUsed < oldest.lastUsed)) oldest = entry
-    if (!oldest) throw unavailable('has too many connections', 1000)
+    if (!oldest) throw refusal('has too many connections')
     drop(oldest)
   }
 
@@ -147,21 +147,18 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     entry.pausedUntil = now + Math.min(firstPauseMs * 2 ** (entry.failures - maxFailures), maxPauseMs)
   }
 
-  const unavailable = (why: string, retryAfterMs: number): RpcError =>
-    new RpcError('upstreamUnavailable', `${name} ${why}. The call did not run: try again later`, {
-      data: { mayHaveRun: false, retryAfterMs },
-    })
+  const refusal = (why: string, retryAfterMs = 1000): RpcError =>
+    unavailable(`${name} ${why}. The call did not run: try again later`, { retryAfterMs })
 
   return {
     acquire(key) {
-      if (isClosed) throw unavailable('is closed', 1000)
+      if (isClosed) throw refusal('is closed')
       const entry = entryOf(key)
       const isTrial = entry.failures >= maxFailures
       const waitMs = isTrial ? entry.pausedUntil - clock.now() : 0
-      if (waitMs > 0 || entry.isTrying) throw unavailable('failed repeatedly', Math.max(waitMs, 1000))
+      if (waitMs > 0 || entry.isTrying) throw refusal('failed repeatedly', Math.max(waitMs, 1000))
       const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
-      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant)
-        throw unavailable('has too many calls in flight', 1000)
+      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant) throw refusal('has too many calls in flight')
       entry.isTrying = isTrial
       entry.inFlight++
       if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)

@@ -6,6 +6,11 @@
 import { ClientError } from '../client/errors.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+
+/** Returns the refusal of a call that certainly did not run. */
+export const unavailable = (text: string, data: Params = {}, cause?: unknown): RpcError =>
+  new RpcError('upstreamUnavailable', text, { data: { mayHaveRun: false, ...data }, cause })
 
 /** Returns the refusal for a failure of `upstream`. A value that is not a `ClientError` is returned as it is. */
 export function toUpstreamError(thrown: unknown, upstream: string): unknown {

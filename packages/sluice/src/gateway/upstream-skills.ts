@@ -115,7 +115,6 @@ function toShown(skill: ListedSkill, uris: UriNames): ListedSkill {
   return { ...shown, resources: resources.map((file) => (isObject(file) ? withShownUri(file, uris) : file)) }
 }
 
-/** Returns the URIs of the skills that an upstream lists. */
 export const skillUrisOf = ({ skills = [] }: UpstreamDefinitions): readonly string[] =>
   skills.filter(isSkill).map(({ uri }) => uri)
 

@@ -14,7 +14,6 @@ import type { ConnectionLease, Connections, Scope, ScopeKey } from './connection
 import { scopeKeyOf } from './scope.ts'
 
 export interface WatchDeps {
-  /** The upstream's name. */
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
@@ -46,7 +45,6 @@ interface WatchedResource {
   subscription: Subscription | undefined
   isEnded: boolean
 }
-/** The watches on one connection. */
 interface Group {
   readonly key: ScopeKey
   readonly byUri: Map<string, WatchedResource>
@@ -93,7 +91,6 @@ export function createWatches({ name, scope, connections, clock, logger, credent
       () => {},
     )
 
-  /** Opens the connection of a group, for all its watches. */
   function open(group: Group): void {
     group.lease = (async () => connections.acquire(group.key, createStop()))()
     for (const [uri, watch] of [...group.byUri]) begin(group, uri, watch)

@@ -18,6 +18,7 @@ import { RpcError } from '../../core/error.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
+import { unavailable } from '../upstream-error.ts'
 import type { ClientSource } from './client-source.ts'
 import { readClient } from './client-source.ts'
 import { signInMissing } from './sign-in-missing.ts'
@@ -92,13 +93,11 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
       })
       if (thrown instanceof RpcError) throw thrown
       const isUnreachable = thrown instanceof ClientError && thrown.reason !== 'unauthorized'
-      throw isUnreachable
-        ? new RpcError('upstreamUnavailable', `${issuer} cannot be reached. The call did not run: try again`, {
-            data: { mayHaveRun: false },
-          })
-        : new RpcError('upstreamUnavailable', `${issuer} gave you no access to ${upstream}. The call did not run`, {
-            data: { mayHaveRun: false },
-          })
+      throw unavailable(
+        isUnreachable
+          ? `${issuer} cannot be reached. The call did not run: try again`
+          : `${issuer} gave you no access to ${upstream}. The call did not run`,
+      )
     }
   }
 
@@ -109,13 +108,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
     if (validOf(name)) return
     const token = callerToken(call.caller)
     if (token === undefined || call.caller.claims['iss'] !== issuer)
-      throw new RpcError(
-        'upstreamUnavailable',
-        `${upstream} takes callers with a token of ${issuer}. The call did not run`,
-        {
-          data: { mayHaveRun: false },
-        },
-      )
+      throw unavailable(`${upstream} takes callers with a token of ${issuer}. The call did not run`)
     await getOrCreate(running, name, () => exchange(name, token, call).finally(() => running.delete(name)))
     if (lister && validOf(nameOf(lister))) return
     lister = holder

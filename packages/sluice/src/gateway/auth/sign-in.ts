@@ -17,6 +17,7 @@ import { bugOf, RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import type { Page } from '../../core/plugin.ts'
 import { sha256 } from '../../core/sha256.ts'
+import { unavailable } from '../upstream-error.ts'
 import { createAccounts } from './accounts.ts'
 import type { ClientSource } from './client-source.ts'
 import { codePage, messagePage } from './page.ts'
@@ -250,7 +251,7 @@ async function explainStartError<T>(work: Promise<T>, upstream: string): Promise
   } catch (thrown) {
     if (!(thrown instanceof ClientError)) throw thrown
     const text = `The sign-in to ${upstream} cannot start: ${thrown.message}`
-    throw new RpcError('upstreamUnavailable', text.slice(0, 500), { data: { mayHaveRun: false }, cause: thrown })
+    throw unavailable(text.slice(0, 500), {}, thrown)
   }
 }
 

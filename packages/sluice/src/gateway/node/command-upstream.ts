@@ -22,7 +22,6 @@ export interface CommandUpstream extends Upstream {
   withHost(host: SharedHost): Upstream
 }
 
-/** Returns an upstream that is started as a process. */
 export function commandUpstream(options: CommandUpstreamOptions): CommandUpstream {
   const { command, args, env, hide, cwd, user, idleMs, startMs, ...settings } = options
   const { name, maxMessageBytes = defaultMaxMessageBytes } = checkSettings(settings)

@@ -27,7 +27,6 @@ export interface ProcessRunOptions {
   ended(): void
 }
 
-/** One process of an upstream. */
 export interface ProcessRun extends PlaceHolder {
   /** Resolves after the handshake. */
   readonly ready: Promise<Client>
@@ -48,7 +47,6 @@ export interface ProcessRun extends PlaceHolder {
 /** How often a process is looked at: whether its session is over, or its idle time. */
 const watchMs = 1000
 
-/** Starts a process. */
 export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
   const { host, connect, key, ring, idleMs, startMs, maxMessageBytes } = options
   const { clock, guard } = host

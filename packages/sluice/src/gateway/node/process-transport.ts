@@ -4,6 +4,7 @@
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { notOpen } from '../../client/channel.ts'
 import { ClientError } from '../../client/errors.ts'
@@ -69,7 +70,6 @@ interface Running {
   readonly exited: Promise<void>
 }
 
-/** Returns a transport to an upstream that is started as a process. */
 export function createProcessTransport(spec: ProcessSpec, options: ProcessTransportOptions): ProcessTransport {
   const { guard, clock, ring, maxMessageBytes } = options
   const { name } = spec
@@ -182,10 +182,7 @@ async function start(
     ...(account && { uid: account.uid, gid: account.gid, cwd: '/' }),
     ...(cwd !== undefined && { cwd }),
   }) as Running['child']
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', reject)
-  })
+  await once(child, 'spawn')
   child.on('error', () => {})
   return child
 }
