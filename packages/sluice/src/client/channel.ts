@@ -23,6 +23,5 @@ function receive<T>(read: (from: T) => Message, from: T, receiver: Receiver): vo
   receiver.message(message)
 }
 
-/** The error of a request on a channel that is not open. */
 export const notOpen = (): ClientError =>
   new ClientError('closed', 'The connection to the server is not open', { mayHaveRun: false })

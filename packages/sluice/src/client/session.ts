@@ -24,7 +24,6 @@ export interface AskOptions {
   onProgress?: ((progress: Params) => void) | undefined
   /** Notifications on the request's own stream, or with its progress token. */
   onNotification?: ((method: string, params: Params) => void) | undefined
-  /** Answers questions that belong to this request. */
   answer?: ((question: ServerQuestion, context: QuestionContext) => Promise<Params>) | undefined
 }
 
@@ -48,7 +47,6 @@ export interface SessionListener {
 const maxOpenQuestions = 64
 
 export interface ClientSession {
-  /** Returns the id for the next request. */
   nextId(): number
   /** Sends one request and resolves with its raw result. */
   ask(id: number, method: string, params: Params, options: AskOptions): Promise<Params>

@@ -32,9 +32,7 @@ import type { Waiting } from './waiters.ts'
 import { createWaiters } from './waiters.ts'
 
 export interface ParkedCall {
-  /** Asks the client, through the request that waits. */
   ask(questions: { readonly [name: string]: Question | undefined }): Promise<Params>
-  /** Sends a notification of the work to the request that waits. */
   notify(method: string, params: Params): void
   /** Starts to follow the work. Resolves with the answer to the first request: the work's own, or its questions. */
   follow(work: Promise<Answer>): Promise<Answer>

@@ -9,11 +9,8 @@ import { RpcError } from '../core/error.ts'
 import type { Quota, RunningWork } from '../core/plugin.ts'
 
 export interface RunCaps {
-  /** Calls of one caller in this process. */
   readonly perCaller: number
-  /** Calls of one tenant in this process. */
   readonly perTenant: number
-  /** Calls in this process. */
   readonly perProcess: number
 }
 
@@ -39,7 +36,6 @@ export interface LocalRuns {
 export const pollMs = 5_000
 
 interface LocalRunsOptions {
-  /** The server's name. */
   readonly name: string
   /** What the calls are called, in the plural: `tasks`. */
   readonly noun: string

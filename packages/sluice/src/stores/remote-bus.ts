@@ -4,7 +4,6 @@ import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
 import { notifySafely } from './memory-bus.ts'
 
-/** A channel with a listener in this process. */
 interface OpenChannel {
   readonly listeners: Set<(message: string) => void>
   deliver(message: string): void

@@ -13,7 +13,6 @@ const maxTasks = 100
 
 type Notify = (method: string, params: Params) => void
 
-/** What a subscription adds for tasks. */
 export interface TaskSubscription {
   readonly taskIds: readonly string[]
   /** Called after the acknowledgement. Returns a function that ends it. */

@@ -35,7 +35,6 @@ const maxMessage = 1_000
 /** Thrown by the run of a waiting task whose ticket turns out to be undecided: nothing ran, and it waits on. */
 const stillPending = /* @__PURE__ */ new RpcError('conflict', 'The approval is still pending')
 
-/** A task that this process has claimed. */
 export interface ClaimedTask {
   readonly record: RunningCall
   /** Frees what the task occupies in this process. */

@@ -7,7 +7,6 @@
 
 import { ClientError } from '../errors.ts'
 
-/** One event of a stream. */
 export interface ServerSentEvent {
   readonly type: string
   readonly data: string

@@ -11,7 +11,6 @@ export interface HostPolicy {
   readonly allowHosts?: readonly string[]
 }
 
-/** Decides for one client. */
 export interface HostGuard {
   /**
    * Throws a `ClientError` if the address must not be reached. Returns whether the operator named its host, which may

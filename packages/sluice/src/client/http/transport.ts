@@ -42,7 +42,6 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   let session: string | undefined
   let revision: string | undefined
   let common: { readonly [name: string]: string } = {}
-  /** The headers that every POST has. */
   let posted: { readonly [name: string]: string } = acceptBoth
   /** Requests whose response stream is open. */
   const flights = new InFlight<RequestFlight>()

@@ -20,7 +20,6 @@ export function scopeFor(
   return offersOffline ? joinScopes(named, 'offline_access') : named
 }
 
-/** Returns both sets of scopes as one, each scope once. */
 export function joinScopes(first: string | undefined, second: string | undefined): string | undefined {
   const all = new Set([first, second].flatMap((scope) => scope?.split(' ') ?? []).filter((scope) => scope !== ''))
   return all.size === 0 ? undefined : [...all].join(' ')

@@ -226,5 +226,4 @@ export function createAdmissionControl(
 }
 
 const noop = (): undefined => undefined
-/** The admission of a request that holds no slot. */
 const withoutSlot: Admission = { recheck: noop, release: noop }

@@ -69,7 +69,6 @@ function queryOf(url: string): string {
   return query === -1 ? '' : url.slice(query + 1)
 }
 
-/** Returns the path of a URL, without the query. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

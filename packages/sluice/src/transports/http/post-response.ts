@@ -34,7 +34,6 @@ type ResponseStream = Pick<ReplayStream, 'write' | 'close' | 'detach' | 'behind'
 /** The functions that all responses of one endpoint share. */
 export interface ResponseFactory {
   openStream(reply: HttpReply, headers: HttpHeaders): EventWriter
-  /** Returns the headers of a refusal. */
   headersFor(error: RpcError): HttpHeaders
   /** Counts a log or progress message that was dropped because its reader was too slow. */
   countDropped(): void

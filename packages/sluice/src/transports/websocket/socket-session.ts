@@ -15,7 +15,6 @@ import { rejectText } from '../reject-text.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import type { PendingSocket } from './accept-upgrade.ts'
 
-/** The operations of a runtime's socket. */
 export interface RuntimeSocket {
   send(text: string): void
   close(code: number, reason: string): void
@@ -62,7 +61,6 @@ export interface SocketSession {
   onDrain(): void
   /** Called when the socket is closed, by either side. */
   onClose(): void
-  /** Closes the socket with a close frame. */
   close(code: number, reason: string): void
   /** Whether no call is running on the socket. */
   readonly idle: boolean

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from '../../../core/clock.ts'
-import { RpcError } from '../../../core/error.ts'
+import { tooManySessions } from './session-slots.ts'
 import type { Session } from './sessions.ts'
 
 export interface SessionTable {
@@ -53,8 +53,7 @@ export function createSessionTable({ clock, max, idleMs, share, evict }: Session
     // Callers of unknown networks all have the same one, so they have no share.
     const hasShare = network !== '' && (counts.get(network) ?? 0) >= share
     const candidate = hasShare ? idle(network) : idle()
-    if (!candidate)
-      throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+    if (!candidate) throw tooManySessions()
     evict(candidate)
   }
   return {

@@ -27,37 +27,6 @@ import { createSessionTable } from './session-table.ts'
 import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
 import { StandaloneStream } from './standalone-stream.ts'
 
-export interface Session {
-  readonly id: string
-  /** The network that the first message came from. */
-  readonly network: string
-  readonly connection: Connection
-  /** Whether streams begin with an event that the client can resume from. */
-  readonly primesStreams: boolean
-  /** Opens a stream for one call. */
-  openStream(call: Id | undefined): ReplayStream
-  /**
-   * Continues the stream that an event id belongs to, by default the standalone stream. False if the stream does not
-   * exist any more; `open` is called only if it does.
-   */
-  resume(open: () => EventWriter, eventId?: string): Promise<boolean>
-  /** Makes this writer the standalone stream. */
-  attach(writer: EventWriter): void
-  /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
-  send(text: string): void
-  /** Whether the reader of the standalone stream is so far behind that logs and progress are dropped. */
-  readonly behind: boolean
-  /** Whether a call or an open stream of the session is here. */
-  readonly busy: boolean
-  /** Releases the standalone stream if its client closed this writer. */
-  writerClosed(writer: EventWriter): void
-  /** Closes the connection of the standalone stream. The client is told to reconnect. */
-  detach(): void
-  /** Closes all streams of the session. */
-  close(): void
-  readonly shared: SharedSession | undefined
-}
-
 /** The transport of a session. A session of one is unknown to the other, because their policies may differ. */
 export type SessionTransport = 'mcp' | 'sse'
 
@@ -134,7 +103,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     return guest
   }
   const make = (id: string, peer: string): Session =>
-    new HttpSession(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: closeLocal })
+    new Session(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: closeLocal })
   /** Asks the store whether a shared session still exists, because another process may have ended it. */
   async function confirm(session: Session): Promise<Session> {
     if (!session.shared || (await session.shared.refresh())) return session
@@ -202,7 +171,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
 }
 
-interface HttpSessionOptions {
+interface SessionParts {
   readonly id: string
   readonly network: string
   readonly sharing: SharedSessions | undefined
@@ -212,8 +181,9 @@ interface HttpSessionOptions {
 }
 
 /** A class, because thousands of sessions may wait at once, and a class costs less memory than closures. */
-class HttpSession implements Session {
+export class Session {
   readonly id: string
+  /** The network that the first message came from. */
   readonly network: string
   readonly connection: Connection
   readonly shared: SharedSession | undefined
@@ -221,7 +191,7 @@ class HttpSession implements Session {
   readonly #retained: RetainedStreams
   #streams: SessionStreams | undefined = undefined
 
-  constructor(server: TransportServer, { id, network, sharing, streams, onClosed }: HttpSessionOptions) {
+  constructor(server: TransportServer, { id, network, sharing, streams, onClosed }: SessionParts) {
     this.id = id
     this.network = network
     this.#retained = streams
@@ -253,6 +223,7 @@ class HttpSession implements Session {
         stream === standalone().id ? standalone().release() : this.#streams?.get(stream)?.release(),
     }
   }
+  /** Whether streams begin with an event that the client can resume from. */
   get primesStreams(): boolean {
     const { agreed } = this.connection.state
     return agreed !== undefined && featuresOf(agreed.revision).primedStreams
@@ -262,6 +233,10 @@ class HttpSession implements Session {
     this.#streams ??= this.#retained.forSession()
     return this.#streams.open(id, this.primesStreams, this.shared?.openLog(id, call))
   }
+  /**
+   * Continues the stream that an event id belongs to, by default the standalone stream. False if the stream does not
+   * exist any more; `open` is called only if it does.
+   */
   async resume(open: () => EventWriter, eventId?: string): Promise<boolean> {
     const standalone = this.#standalone
     const position = eventId === undefined ? { stream: standalone.id, after: undefined } : parseEventId(eventId)
@@ -275,26 +250,33 @@ class HttpSession implements Session {
     this.shared?.claimStream(position.stream)
     return true
   }
+  /** Makes this writer the standalone stream. */
   attach(writer: EventWriter): void {
     this.#standalone.attach(writer)
   }
+  /** Whether the reader of the standalone stream is so far behind that logs and progress are dropped. */
   get behind(): boolean {
     return this.#standalone.behind
   }
+  /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
   send(text: string): void {
     if (this.#standalone.attached || !this.shared) this.#standalone.write(text)
     else this.shared.sendRemote(text)
   }
+  /** Whether a call or an open stream of the session is here. */
   get busy(): boolean {
     return this.connection.inFlight.size > 0 || this.#standalone.attached
   }
+  /** Closes the connection of the standalone stream. The client is told to reconnect. */
   detach(): void {
     // With HTTP+SSE it is the only stream and stays open, because running calls still answer on it.
     if (isSessionId(this.id, 'mcp')) this.#standalone.detach()
   }
+  /** Releases the standalone stream if its client closed this writer. */
   writerClosed(writer: EventWriter): void {
     this.#standalone.writerClosed(writer)
   }
+  /** Closes all streams of the session. */
   close(): void {
     this.#standalone.release()
     this.#streams?.close()
