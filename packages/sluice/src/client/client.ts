@@ -6,6 +6,7 @@
 import { systemClock } from '../core/clock.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { metaKeys } from '../protocol/revisions.ts'
 import { createResultCache } from './cache.ts'
 import { ClientError, errorCodes, ServerError } from './errors.ts'
@@ -121,7 +122,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     const id = session.nextId()
     const isModern = agreement.era === 'modern'
     const { logLevel, onProgress } = request
-    const ask: { -readonly [K in keyof AskOptions]: AskOptions[K] } = {
+    const ask: Mutable<AskOptions> = {
       signal: request.signal,
       stop: request.stop,
       timeoutMs: request.timeoutMs ?? timeoutMs,

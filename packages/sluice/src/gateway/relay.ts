@@ -12,6 +12,7 @@ import { missingCapability, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
+import type { Mutable } from '../core/mutable.ts'
 import type { Seal } from '../core/seal.ts'
 import { clientLog, logLevels } from '../protocol/logging.ts'
 import { resourceNotFound } from '../protocol/resources.ts'
@@ -152,7 +153,7 @@ export function createRelay(deps: RelayDeps): Relay {
     // A server before 2026-07-28 may ask for more than this client declared. It is refused when it asks.
     const capabilities =
       questions && agreement.era === 'legacy' ? everything : relayedCapabilities(call, questions !== undefined)
-    const options: { -readonly [K in keyof RequestOptions]: RequestOptions[K] } = {
+    const options: Mutable<RequestOptions> = {
       stop: call.stop,
       // The layers have the deadline, and stop the call.
       timeoutMs: Number.POSITIVE_INFINITY,

@@ -30,3 +30,9 @@ export function toUpstreamError(thrown: unknown, upstream: string): unknown {
     `${upstream} failed before it answered. The call may have run and was not repeated: check before you repeat it`,
   )
 }
+
+/** Returns the refusal of a request whose caller has no credential, before anything is sent. The client reads its cause. */
+export function signInMissing(upstream: string): ClientError {
+  const text = `You are not signed in to ${upstream}, or the sign-in has ended. The call did not run: call again to sign in`
+  return new ClientError('unauthorized', text, { mayHaveRun: false, cause: unavailable(text, { signIn: upstream }) })
+}

@@ -8,6 +8,7 @@ import { ServerError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
 import type { ConnectionLease, Connections, Scope, ScopeKey } from './connections.ts'
@@ -144,9 +145,7 @@ export function createWatches({ name, scope, connections, clock, logger, credent
     group.retryMs = Math.min(group.retryMs * 2, maxRetryMs)
   }
 
-  function groupOf(key: ScopeKey): Group {
-    const found = groups.get(key.text)
-    if (found) return found
+  function openGroup(key: ScopeKey): Group {
     const group: Group = { key, byUri: new Map(), lease: undefined, retryMs: firstRetryMs, cancelRetry: () => {} }
     groups.set(key.text, group)
     open(group)
@@ -155,7 +154,8 @@ export function createWatches({ name, scope, connections, clock, logger, credent
 
   return {
     watch(uri, call, isWanted, shown = uri) {
-      const group = groupOf(scopeKeyOf(scope, call, credentialOf?.(call)))
+      const key = scopeKeyOf(scope, call, credentialOf?.(call))
+      const group = groups.get(key.text) ?? openGroup(key)
       cancelSweep ??= clock.after(sweepMs, sweep)
       let watch = group.byUri.get(uri)
       if (!watch) {
@@ -186,8 +186,7 @@ function watchedResource(): WatchedResource {
       // Once for all clients of a tenant on one server, under each name that they know.
       const published = new Map<Subscriber['publish'], Set<string>>()
       for (const { publish, tenant, shown } of subscribers) {
-        const names = published.get(publish) ?? new Set()
-        published.set(publish, names)
+        const names = getOrCreate(published, publish, () => new Set<string>())
         const name = JSON.stringify([tenant, shown])
         if (!names.has(name)) publish({ kind: 'resource', uri: shown, tenant })
         names.add(name)

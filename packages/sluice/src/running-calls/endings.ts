@@ -18,9 +18,7 @@ export function createEndings(clock: Clock): Endings {
   return {
     add(ending) {
       const id = open.add(ending)
-      const end = (): void => {
-        open.delete(id)
-      }
+      const end = (): void => open.delete(id)
       ending.then(end, end)
     },
     async pause(ms) {

@@ -23,7 +23,7 @@ export interface LocalRuns {
   has(id: string): boolean
   /** Marks a call as claimed here. False if it is already. */
   enter(id: string): boolean
-  leave(id: string): void
+  leave(id: string): unknown
   /** Lets operators see a call. Returns a function that ends it. */
   show(describe: () => RunningWork): () => void
   /** Calls `wake` when the record of a call may have changed. Returns a function that ends it. */
@@ -97,14 +97,10 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
       ids.add(id)
       return true
     },
-    leave(id) {
-      ids.delete(id)
-    },
+    leave: (id) => ids.delete(id),
     show(describe) {
       shown.add(describe)
-      return () => {
-        shown.delete(describe)
-      }
+      return () => shown.delete(describe)
     },
     watch(id, wake, looks = !inProcess) {
       unsubscribe ??= bus.subscribe(channel, notify)

@@ -11,7 +11,7 @@ export interface BatchOptions<Item, Result> {
   /** What an item adds to a statement, in characters. */
   sizeOf(item: Item): number
   /** Called when nothing is in flight and nothing waits. */
-  idle?(): void
+  idle?(): unknown
 }
 
 interface Waiting<Item, Result> {

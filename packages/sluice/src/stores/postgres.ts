@@ -8,6 +8,7 @@
 
 import { createHash } from 'node:crypto'
 import { RpcError } from '../core/error.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import { sharedHub } from '../core/shared-hub.ts'
 import type { Key, Store } from '../core/store.ts'
 import { checkedValue, decodeKey, encodeKey, rangeOf, takeToken, toPageSize, toTtlMs } from './memory.ts'
@@ -58,22 +59,16 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
   const take = createTaker((values) => pool.run(sql.take, values), sweeper)
   /** Only for logs with a statement in flight. One at a time each: the server would make the second wait for the first. */
   const logs = new Map<string, (line: Line) => Promise<string>>()
-  const append = (log: string, line: Line): Promise<string> => {
-    let batcher = logs.get(log)
-    if (!batcher) {
-      batcher = createBatcher<Line, string>({
-        inFlight: 1,
-        sizeOf: ({ text }) => text.length,
-        async send(lines) {
-          const rows = await write(sql.append, [log, lines.map(({ text }) => text), lines.map(({ ttlMs }) => ttlMs)])
-          return rows.map(([part]) => part ?? '')
-        },
-        idle: () => logs.delete(log),
-      })
-      logs.set(log, batcher)
-    }
-    return batcher(line)
-  }
+  const createLog = (log: string): ((line: Line) => Promise<string>) =>
+    createBatcher({
+      inFlight: 1,
+      sizeOf: ({ text }) => text.length,
+      async send(lines) {
+        const rows = await write(sql.append, [log, lines.map(({ text }) => text), lines.map(({ ttlMs }) => ttlMs)])
+        return rows.map(([part]) => part ?? '')
+      },
+      idle: () => logs.delete(log),
+    })
   let checking: Promise<readonly string[]> | undefined
   return {
     shared: sharedHub,
@@ -108,7 +103,9 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
       return take(toBucketName(key), bucket)
     },
     async append(key, value, ttlMs): Promise<Key> {
-      return [...key, await append(toName(key), { text: toColumn(checkedValue(value)), ttlMs: toTtlParameter(ttlMs) })]
+      const name = toName(key)
+      const line = { text: toColumn(checkedValue(value)), ttlMs: toTtlParameter(ttlMs) }
+      return [...key, await getOrCreate(logs, name, () => createLog(name))(line)]
     },
     async list(prefix, { limit, after }) {
       const { below, from, end } = rangeOf(prefix, after)

@@ -7,6 +7,7 @@
 import type { LookupFunction, Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { ClientError } from '../errors.ts'
 import type { HttpExchange, HttpResponse, HttpSender, OutgoingRequest } from '../http/sender.ts'
 import type { ResponseHead, ResponseParser } from './response-parser.ts'
@@ -30,12 +31,8 @@ export function createSocketSender({ maxConnections = 256 }: NodeSenderOptions =
     const mayBePrivate = request.mayBePrivate === true
     // Apart, so that a request that must not reach a private address does not take a connection that was made to one.
     const key = `${mayBePrivate} ${target.origin}`
-    let pool = pools.get(key)
-    if (!pool) {
-      pool = createPool(target, mayBePrivate ? undefined : publicLookup, maxConnections)
-      pools.set(key, pool)
-    }
-    return pool.send(request, text)
+    const open = (): Pool => createPool(target, mayBePrivate ? undefined : publicLookup, maxConnections)
+    return getOrCreate(pools, key, open).send(request, text)
   }
   return {
     send,

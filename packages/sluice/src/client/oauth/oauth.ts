@@ -14,7 +14,7 @@ import { ClientError } from '../errors.ts'
 import type { Challenge } from '../http/authorization.ts'
 import { createHostGuard } from '../http/hosts.ts'
 import { fetchSender } from '../http/sender.ts'
-import { parseChallenge } from './challenge.ts'
+import { joinScopes, parseChallenge, scopeFor } from './challenge.ts'
 import { type Identity, identify } from './client-identity.ts'
 import { type Discovery, discover } from './discover.ts'
 import { createOAuthFetch } from './fetch.ts'
@@ -28,7 +28,6 @@ import {
   revokeToken,
   type TokenExchange,
 } from './grants.ts'
-import { joinScopes, scopeFor } from './scopes.ts'
 import { memoryTokens, type SavedSignIn } from './tokens.ts'
 import type { ClientOAuthOptions, OAuth, SignIn } from './types.ts'
 

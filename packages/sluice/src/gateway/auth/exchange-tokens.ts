@@ -18,10 +18,9 @@ import { RpcError } from '../../core/error.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
-import { unavailable } from '../upstream-error.ts'
+import { signInMissing, unavailable } from '../upstream-error.ts'
 import type { ClientSource } from './client-source.ts'
 import { readClient } from './client-source.ts'
-import { signInMissing } from './sign-in-missing.ts'
 import type { AuthContext, CallerAuth, CredentialHolder, UpstreamAuth } from './types.ts'
 
 /** Options of a token exchange. */

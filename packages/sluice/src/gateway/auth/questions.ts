@@ -17,7 +17,7 @@ import { canAnswer, url as link, visit } from '../../protocol/questions.ts'
 import { featuresOf } from '../../protocol/revisions.ts'
 import { acceptForm } from '../accept-answer.ts'
 import { personOf } from '../scope.ts'
-import { signInMissing } from './sign-in-missing.ts'
+import { signInMissing } from '../upstream-error.ts'
 import type { AuthContext, Person, PersonSignIns } from './types.ts'
 
 export interface QuestionDeps extends AuthContext {

@@ -4,6 +4,7 @@ import { ClientError } from '../../client/errors.ts'
 import type { Transport } from '../../client/transport.ts'
 import type { Client } from '../../client/types.ts'
 import { monotonicNow } from '../../core/clock.ts'
+import type { Mutable } from '../../core/mutable.ts'
 import type { ScopeKey } from '../connections.ts'
 import type { OutputRing } from './output-ring.ts'
 import type { PlaceHolder, ProcessHost } from './process-host.ts'
@@ -53,10 +54,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   const now = (): number => monotonicNow(clock)
   let releasePlace = (): void => {}
   let cancelTimer = (): void => {}
-  let client: Client | undefined
-  let readyAt: number | undefined
   let idleSince = now()
-  let ending: Promise<void> | undefined
   const transport = createProcessTransport(spec, {
     guard,
     clock,
@@ -65,7 +63,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     skipped: options.skipped,
     closed(error, isClean) {
       // During the handshake the negotiation may open the transport again; if not, it fails.
-      if (!client || ending) return
+      if (!run.client || run.ending) return
       options.died(error, run.users > 0 || !isClean)
       run.end().catch(() => {})
     },
@@ -74,7 +72,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   async function begin(): Promise<Client> {
     try {
       releasePlace = await host.takePlace(run)
-      if (ending) throw new ClientError('closed', `${spec.name} was ended`, { mayHaveRun: false })
+      if (run.ending) throw new ClientError('closed', `${spec.name} was ended`, { mayHaveRun: false })
       cancelTimer = clock.after(startMs, () =>
         transport.fail(
           new ClientError('unreachable', `${spec.name} did not finish its handshake within ${startMs} ms`, {
@@ -84,9 +82,9 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
       )
       const connected = await connect(transport)
       cancelTimer()
-      if (ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
-      client = connected
-      readyAt = idleSince = now()
+      if (run.ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
+      run.client = connected
+      run.readyAt = idleSince = now()
       watchIdle(Math.min(idleMs, watchMs))
       return connected
     } catch (thrown) {
@@ -105,10 +103,18 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     })
   }
 
+  /** The handshake fails, and its failure ends the process. */
+  function abandon(): Promise<void> {
+    transport.fail(new ClientError('unreachable', `${spec.name} was ended`, { mayHaveRun: false }))
+    return ready.then(
+      () => {},
+      () => {},
+    )
+  }
   async function finish(): Promise<void> {
     cancelTimer()
-    const last = client
-    client = undefined
+    const last = run.client
+    run.client = undefined
     try {
       await (last ? last.close() : transport.close())
     } finally {
@@ -117,24 +123,14 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     }
   }
 
-  const run: ProcessRun = {
-    tenant: key.tenant,
-    startedAt: clock.now(),
-    users: 0,
-    get client() {
-      return client
-    },
+  const run: Mutable<ProcessRun> = {
+    ...{ tenant: key.tenant, startedAt: clock.now(), users: 0 },
+    ...{ client: undefined, readyAt: undefined, ending: undefined },
     get pid() {
       return transport.pid
     },
-    get readyAt() {
-      return readyAt
-    },
     get idleSince() {
-      return run.users === 0 && readyAt !== undefined ? idleSince : undefined
-    },
-    get ending() {
-      return ending
+      return run.users === 0 && run.readyAt !== undefined ? idleSince : undefined
     },
     get ready() {
       return ready
@@ -143,18 +139,8 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
       idleSince = now()
     },
     end() {
-      if (!ending) {
-        if (client) ending = finish()
-        else {
-          // The handshake fails, and its failure ends the process.
-          ending = ready.then(
-            () => {},
-            () => {},
-          )
-          transport.fail(new ClientError('unreachable', `${spec.name} was ended`, { mayHaveRun: false }))
-        }
-      }
-      return ending
+      run.ending ??= run.client ? finish() : abandon()
+      return run.ending
     },
   }
   const ready = begin()

@@ -103,9 +103,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     hasCrashed: async (writer) => writer !== self && (await store.get(['process', writer])) === undefined,
     track(one) {
       unsent.add(one)
-      const sent = (): void => {
-        unsent.delete(one)
-      }
+      const sent = (): unknown => unsent.delete(one)
       one.then(sent, sent)
     },
     async flush() {
