@@ -84,10 +84,10 @@ export function createSession(transport: Transport, listener: SessionListener, c
   function notified(method: string, params: Params, on: Id | undefined): void {
     if (method === 'notifications/cancelled') withdrawn(params['requestId'] as Id)
     const token = method === 'notifications/progress' ? params['progressToken'] : (on ?? subscriptionOf(params))
-    const request = requestOf(token)
+    const options = requestOf(token)?.parts.options
     try {
-      if (method === 'notifications/progress') request?.options.onProgress?.(params)
-      if (request?.options.onNotification) request.options.onNotification(method, params)
+      if (method === 'notifications/progress') options?.onProgress?.(params)
+      if (options?.onNotification) options.onNotification(method, params)
       else listener.notification(method, params)
     } catch {
       listener.ignored(`a handler of ${method} threw`)
@@ -102,7 +102,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
       return
     }
     const request = requestOf(id)
-    if (request?.method === 'subscriptions/listen')
+    if (request?.parts.method === 'subscriptions/listen')
       request.reject(new ClientError('closed', 'The server ended the subscription'))
   }
 
@@ -115,7 +115,9 @@ export function createSession(transport: Transport, listener: SessionListener, c
    */
   function askedBy(on: Id | undefined): { request: Pending | undefined } & Pick<QuestionContext, 'attribution'> {
     if (on !== undefined) return { request: requestOf(on), attribution: 'stream' }
-    const able = [...pending].filter(({ options }) => options.answer).sort((one, other) => one.id - other.id)
+    const able = [...pending]
+      .filter(({ parts }) => parts.options.answer)
+      .sort((one, other) => one.parts.id - other.parts.id)
     const request = able.find((each) => !answering.has(each)) ?? able.at(-1)
     return { request, attribution: able.length === 1 ? 'only call' : 'oldest call' }
   }
@@ -124,10 +126,10 @@ export function createSession(transport: Transport, listener: SessionListener, c
     question: ServerQuestion,
     context: QuestionContext,
   ): Promise<Params> {
-    if (!request?.options.answer) return listener.answer(question, context)
+    if (!request?.parts.options.answer) return listener.answer(question, context)
     answering.set(request, (answering.get(request) ?? 0) + 1)
     try {
-      return await request.options.answer(question, context)
+      return await request.parts.options.answer(question, context)
     } finally {
       const left = (answering.get(request) ?? 1) - 1
       if (left === 0) answering.delete(request)
@@ -147,7 +149,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
         open.set(id, controller)
         const { request, attribution } = askedBy(on)
         const context: QuestionContext = {
-          ...{ signal: controller.signal, method: request?.method },
+          ...{ signal: controller.signal, method: request?.parts.method },
           ...(request && attribution && { attribution }),
         }
         answer = { result: await answerFor(request, { method, params }, context) }
@@ -254,40 +256,31 @@ interface PendingParts {
 
 /** A request without its answer. A class, because a gateway makes one per call, and closures would be made for each. */
 class Pending {
-  readonly #parts: PendingParts
+  readonly parts: PendingParts
   cancelTimer: (() => void) | undefined = undefined
   unfollow: (() => void) | undefined = undefined
   unlisten: (() => void) | undefined = undefined
   constructor(parts: PendingParts) {
-    this.#parts = parts
-  }
-  get id(): number {
-    return this.#parts.id
-  }
-  get method(): string {
-    return this.#parts.method
-  }
-  get options(): AskOptions {
-    return this.#parts.options
+    this.parts = parts
   }
   resolve(result: Params): void {
     this.#settle()
-    this.#parts.resolve(result)
+    this.parts.resolve(result)
   }
   reject(error: Error): void {
     this.#settle()
-    this.#parts.reject(error)
+    this.parts.reject(error)
   }
   end(error: ClientError): void {
     this.reject(error)
-    this.#parts.ended(this.#parts, error)
+    this.parts.ended(this.parts, error)
   }
   timedOut(): void {
-    const { method, options } = this.#parts
+    const { method, options } = this.parts
     this.end(new ClientError('timeout', `The server did not answer ${method} within ${options.timeoutMs} ms`))
   }
   #settle(): void {
-    this.#parts.pending.delete(this.#parts.id)
+    this.parts.pending.delete(this.parts.id)
     this.cancelTimer?.()
     this.unfollow?.()
     this.unlisten?.()

@@ -8,6 +8,7 @@ import { ClientError } from './errors.ts'
 import { createEventParser } from './http/event-parser.ts'
 import { createRequester } from './http/requester.ts'
 import type { HttpResponse } from './http/sender.ts'
+import { isEventStream } from './http/stream.ts'
 import type { HttpTransportOptions } from './http/transport.ts'
 import { defaultMaxMessageBytes } from './message.ts'
 import type { Receiver, Transport } from './transport.ts'
@@ -36,7 +37,7 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
     mirrorsHeaders: false,
     async open(receiver) {
       const response = await requester.send({ method: 'GET', url: server, headers: { accept: 'text/event-stream' } })
-      if (response.status !== 200 || !/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
+      if (response.status !== 200 || !isEventStream(response)) {
         response.discard()
         const { status } = response
         throw new ClientError('status', `No event stream at ${server} (HTTP ${status})`, { mayHaveRun: false, status })

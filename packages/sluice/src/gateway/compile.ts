@@ -23,7 +23,6 @@ import { unavailable } from './upstream-error.ts'
 import { upstreamSkills } from './upstream-skills.ts'
 import type { Watches } from './watches.ts'
 
-/** The upstreams as one server sees them. */
 export interface Contexts {
   of(upstream: string): OneContext
 }
@@ -34,7 +33,6 @@ export interface OneContext {
 }
 
 export interface EndpointSpec {
-  /** Name, version and the like. */
   readonly base: ServerDefinition
   readonly upstreams: readonly Upstream[]
   /** Whether it has the names of its only upstream. */

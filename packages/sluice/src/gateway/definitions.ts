@@ -10,7 +10,6 @@ import type { Params } from '../core/json.ts'
 import { isObject, parseJson } from '../core/json.ts'
 import { skillSettings } from './upstream-skills.ts'
 
-/** Everything an upstream lists, unchanged. */
 export interface UpstreamDefinitions {
   readonly revision: string
   readonly serverInfo: Params
@@ -20,7 +19,6 @@ export interface UpstreamDefinitions {
   readonly prompts: readonly Params[]
   readonly resources: readonly Params[]
   readonly templates: readonly Params[]
-  /** Skills, if the upstream declares them. */
   readonly skills?: readonly Params[]
 }
 

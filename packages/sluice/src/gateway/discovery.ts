@@ -7,7 +7,7 @@ import { ClientError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
+import { messageOf, RpcError } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
 import type { Connections, ScopeKey } from './connections.ts'
@@ -121,8 +121,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
   function failed(thrown: unknown): unknown {
     // The operator reads why the connection failed. A refusal is for callers, who must not learn it.
     const cause = thrown instanceof RpcError && thrown.cause instanceof ClientError ? thrown.cause : thrown
-    const message = cause instanceof Error ? cause.message : 'unknown failure'
-    lastError = message.slice(0, 300)
+    lastError = messageOf(cause, 'unknown failure')
     logger.warn({ event: 'upstreamNotListed', upstream: name, message: lastError, retryMs })
     forget()
     schedule(retryMs)
@@ -148,8 +147,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
         },
       )
     } catch (thrown) {
-      const message = thrown instanceof Error ? thrown.message : ''
-      logger.info({ event: 'upstreamNotWatched', upstream: name, message: message.slice(0, 300) })
+      logger.info({ event: 'upstreamNotWatched', upstream: name, message: messageOf(thrown) })
     }
     kept = { client, subscription, release }
   }

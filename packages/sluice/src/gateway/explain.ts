@@ -118,7 +118,6 @@ export interface ExplainedGateway {
   readonly running: ReadonlyMap<string, Pick<RunningUpstream, 'upstream' | 'definitions'>> | undefined
 }
 
-/** Returns the tools of upstreams whose definitions are known. */
 export const toolsOf = (
   running: readonly Pick<RunningUpstream, 'upstream' | 'definitions'>[],
 ): readonly UpstreamTool[] =>

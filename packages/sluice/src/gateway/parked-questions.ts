@@ -12,6 +12,7 @@ import { isObject } from '../core/json.ts'
 import type { Question } from '../core/target.ts'
 import { assertAskable } from '../layers/elicitation.ts'
 import type { RecordQuestion } from './question-log.ts'
+import type { RelayDeps, RelayRequest } from './relay.ts'
 import {
   answerMembers,
   asksForEver,
@@ -26,21 +27,13 @@ import {
 
 type AskClient = (questions: { readonly [name: string]: Question }) => Promise<Params>
 
-interface Questionable {
-  /** Whether the upstream may ask during a call that needed an approval. */
-  readonly relaysQuestions?: boolean
-}
+type Questionable = Pick<RelayRequest, 'relaysQuestions'>
 
 const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.park?.ask
 
 export const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
-interface QuestionDeps {
-  readonly name: string
-  /** Answers with the roots of the configuration, if there are any. */
-  readonly roots: QuestionHandlers['roots']
-  readonly record: RecordQuestion
-}
+type QuestionDeps = Pick<RelayDeps, 'name' | 'roots' | 'record'>
 
 /** Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. */
 export function parkedQuestions(call: Call, request: Questionable, deps: QuestionDeps): ParkedQuestions | undefined {

@@ -9,7 +9,6 @@ import type { Key, Store } from '../core/store.ts'
 import type { PinnedContent, PinnedDefinition } from './pinned.ts'
 import type { ReviewedDefinition } from './review.ts'
 
-/** A decision about one definition. */
 export interface Pin {
   readonly hash: string
   /** The operator, or `first use`. */
@@ -23,9 +22,6 @@ export interface PinRecord {
   readonly rejected: { readonly [id: string]: Pin }
 }
 
-export type PinStore = Pick<Store, 'get' | 'set' | 'swap' | 'delete'>
-
-/** The pins of one upstream as this process knows them. */
 export interface UpstreamPins {
   /** The last record that was read; `undefined` before that, and as long as no decision was made. */
   readonly record: PinRecord | undefined
@@ -47,7 +43,7 @@ const empty: PinRecord = { accepted: {}, rejected: {} }
  * `key` names the upstream and what it reaches, so that another server with its name has other pins. With `waits`, no
  * record means that nothing is accepted; otherwise the first listing is accepted.
  */
-export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): UpstreamPins {
+export function createUpstreamPins(store: Store, key: Key, waits: boolean): UpstreamPins {
   const recordKey: Key = ['pins', ...key]
   const textKey = (hash: string): Key => ['accepted', ...key, hash]
   // One step after the other, so that an older read does not replace a newer one.
@@ -166,23 +162,3 @@ function parseRecord(text: string): PinRecord {
 
 const isPinRecord = (value: unknown): value is PinRecord =>
   isObject(value) && isObject(value['accepted']) && isObject(value['rejected'])
-
-/** Keeps pins as long as the process, for a server without a store. */
-export function processPinStore(): PinStore {
-  const values = new Map<string, string>()
-  const keyText = (key: Key): string => JSON.stringify(key)
-  return {
-    get: async (key) => values.get(keyText(key)),
-    async set(key, value) {
-      values.set(keyText(key), value)
-    },
-    async swap(key, from, to) {
-      if (values.get(keyText(key)) !== from) return false
-      values.set(keyText(key), to)
-      return true
-    },
-    async delete(key) {
-      values.delete(keyText(key))
-    },
-  }
-}

@@ -15,7 +15,6 @@ import type { LeftOut } from './types.ts'
 
 export interface Quarantined {
   readonly definition: PinnedDefinition
-  /** The accepted definition of the same id, if there is one. */
   readonly accepted: Pin | undefined
   /** The decision against exactly this hash, if there is one. */
   readonly rejected: Pin | undefined
@@ -86,7 +85,6 @@ function templateOf(text: string): readonly UriTemplate[] {
   }
 }
 
-/** Returns why definitions are not served, for the state of the upstream. */
 export const leftOutOf = (quarantined: readonly Quarantined[], upstream: string): readonly LeftOut[] =>
   quarantined.map(({ definition: { kind, name }, accepted, rejected }) => ({
     kind,

@@ -14,7 +14,6 @@ import type { UpstreamRule } from './types.ts'
 /** The caller of a call, as far as rules and profiles look at it. */
 export interface Audience {
   readonly subject: string
-  /** The id of the API key, if the caller used one. */
   readonly key: string | undefined
   readonly tenant: string
 }
@@ -63,7 +62,6 @@ export type RuleMember = Exclude<keyof UpstreamRule, 'tools' | 'tenants' | 'call
 
 const defaultTimeoutMs = 60_000
 
-/** Returns the caller, as far as rules and profiles look at it. */
 export const audienceOf = ({
   caller: { subject, credential },
   tenant,
@@ -105,7 +103,6 @@ export const matchingRules = (
     matchesAudience(rule, audience) && nameMatcher(rule.tools)(tool) ? [{ index, rule }] : [],
   )
 
-/** Returns the value of a member that the first of these rules states. */
 export const firstStated = <M extends RuleMember>(
   matching: readonly MatchingRule[],
   member: M,
@@ -148,5 +145,4 @@ export function isForSeveral({ tools }: UpstreamRule): boolean {
   return names.length > 1 || names.some((name) => name.includes('*'))
 }
 
-/** Returns the name that a rule gives a tool. */
 export const renamed = (rename: string | undefined, tool: string): string => rename?.replace('*', () => tool) ?? tool

@@ -24,36 +24,30 @@ import type { RecentTimes } from './recent-times.ts'
 import { createRecentTimes } from './recent-times.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { callerKey, discoveryKey } from './scope.ts'
+import type { ServedDefinitions } from './served-definitions.ts'
 import { createServedDefinitions, operatorTenant, storeKey } from './served-definitions.ts'
 import type { StoredOwners } from './stored-owners.ts'
 import { createStoredOwners } from './stored-owners.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 
-/** One upstream while the gateway runs. */
 export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
-  /** The credentials of callers, if each caller has their own. */
   readonly auth: CallerAuth | undefined
   readonly times: RecentTimes
   readonly quarantine: Quarantine
   readonly check: ConnectionCheck
   readonly definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
-  /** Definitions that each endpoint leaves out. */
   readonly leftOut: Map<string, readonly LeftOut[]>
 }
 
-export interface Runtime {
+export interface Runtime extends Pick<ServedDefinitions, 'onChange' | 'pinsChanged'> {
   readonly upstreams: ReadonlyMap<string, RunningUpstream>
   readonly owners: StoredOwners
   /** The services of the first server, for the review. */
   readonly services: Services
-  /** Called after definitions changed. The returned function unsubscribes. */
-  onChange(then: () => void): () => void
-  /** Serves what the pins of an upstream accept now, here and in the other processes. */
-  pinsChanged(one: RunningUpstream): void
   /** Lists an upstream again. Resolves when what it lists is served. */
   refresh(one: RunningUpstream): Promise<void>
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */

@@ -35,11 +35,9 @@ export interface TargetContext {
   readonly upstream: string
   readonly relay: Relay
   readonly trustHints: boolean
-  /** Whether the upstream completes arguments. */
   readonly completes: boolean
   /** Returns the pin of a served definition; `undefined` if definitions are not pinned. */
   readonly pinOf: (id: string) => CalledDefinition | undefined
-  /** Whether a URI belongs to a quarantined template. */
   readonly isQuarantinedUri: (uri: string) => boolean
   /** Inspects an answer before it leaves, for the endpoint for all. */
   readonly outgoing?: (answer: Result) => Result

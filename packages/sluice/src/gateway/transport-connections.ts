@@ -12,7 +12,6 @@ import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from 
 import { toUpstreamError, unavailable } from './upstream-error.ts'
 
 export interface TransportConnectionsOptions {
-  /** The upstream's name, for messages. */
   readonly name: string
   readonly clock: Clock
   open(key: ScopeKey): Transport | Promise<Transport>
@@ -95,23 +94,21 @@ export function createTransportConnections(options: TransportConnectionsOptions)
   }
 
   function connected(entry: Entry): Promise<Client> {
-    entry.connecting ??= (async () => {
-      const transport = await options.open(entry.key)
-      return options.connect(transport, { onClose: () => closeClient(entry) })
-    })()
-      .then((client) => {
-        if (isClosed || entries.get(entry.key.text) !== entry) {
-          client.close().catch(() => {})
-          throw new ClientError('closed', 'The connection was ended', { mayHaveRun: false })
-        }
-        entry.client = client
-        entry.restarts++
-        return client
-      })
-      .finally(() => {
-        entry.connecting = undefined
-      })
+    entry.connecting ??= open(entry).finally(() => {
+      entry.connecting = undefined
+    })
     return entry.connecting
+  }
+  async function open(entry: Entry): Promise<Client> {
+    const transport = await options.open(entry.key)
+    const client = await options.connect(transport, { onClose: () => closeClient(entry) })
+    if (isClosed || entries.get(entry.key.text) !== entry) {
+      client.close().catch(() => {})
+      throw new ClientError('closed', 'The connection was ended', { mayHaveRun: false })
+    }
+    entry.client = client
+    entry.restarts++
+    return client
   }
 
   function lease(entry: Entry, client: Client): ConnectionLease {

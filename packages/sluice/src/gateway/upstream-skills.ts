@@ -21,7 +21,6 @@ import type { UriNames } from './skill-uris.ts'
 import { withShownUri } from './skill-uris.ts'
 import type { TargetContext } from './targets.ts'
 
-/** An upstream with skills, and how its URIs are written. */
 export interface SkillSource {
   readonly definitions: UpstreamDefinitions
   readonly context: TargetContext

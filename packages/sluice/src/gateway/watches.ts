@@ -8,6 +8,7 @@ import { ServerError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
@@ -19,6 +20,7 @@ export interface WatchDeps {
   readonly scope: Scope
   readonly connections: Connections
   readonly clock: Clock
+  /** Returns what separates the connections of one caller besides the caller. */
   credentialOf?: ((call: Call) => string) | undefined
   readonly logger: Logger
 }
@@ -101,8 +103,7 @@ export function createWatches({ name, scope, connections, clock, logger, credent
     const { lease } = group
     if (!lease) return
     subscribe(group, lease, uri, watch).catch((thrown: unknown) => {
-      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-      logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message })
+      logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message: messageOf(thrown) })
       // An upstream that refuses one resource refuses it again. A connection that failed is opened again.
       if (thrown instanceof ServerError) end(group, uri)
       else lost(group, lease)

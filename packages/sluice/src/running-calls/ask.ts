@@ -1,7 +1,7 @@
 /** Questions in the middle of the work. They are written into the record, answered through any process, and read back by this one. */
 
 import type { Call } from '../core/call.ts'
-import { fail, RpcError } from '../core/error.ts'
+import { fail, missingCapability, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Stop } from '../core/stop.ts'
 import type { Question } from '../core/target.ts'
@@ -26,7 +26,8 @@ export async function askAll(call: Call, questions: MaybeQuestions, askRound: As
   let open = Object.entries(questions).filter((entry): entry is [string, Question] => entry[1] !== undefined)
   for (let rounds = 0; open.length > 0; rounds++) {
     if (rounds >= maxRounds) throw fail('The questions were not answered in a form that can be used.')
-    refuseUnsupported(call, open)
+    const missing = open.find(([, question]) => !canAnswer(call.capabilities, question))
+    if (missing) throw missingCapability(missing[1].needs)
     const { round, answers } = await askRound(
       Object.fromEntries(open.map(([name, question]) => [name, toAsked(question)])),
     )
@@ -45,14 +46,6 @@ export async function askAll(call: Call, questions: MaybeQuestions, askRound: As
 /** Only 2025-11-25 names pages. */
 function toAsked({ method, params: { elicitationId: _, ...params } }: Question): AskedQuestion {
   return { method, params }
-}
-
-function refuseUnsupported({ capabilities }: Call, open: readonly [string, Question][]): void {
-  const missing = open.find(([, question]) => !canAnswer(capabilities, question))
-  if (missing)
-    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities: missing[1].needs },
-    })
 }
 
 /** Follows the record of a call that this process runs. */

@@ -14,7 +14,7 @@
 import type { RedisClientType } from 'redis'
 import { createClient } from 'redis'
 import type { Clock } from '../core/clock.ts'
-import { systemClock } from '../core/clock.ts'
+import { monotonicNow, systemClock } from '../core/clock.ts'
 import { RpcError, storeUnavailable } from '../core/error.ts'
 import { createDeadline } from './deadline.ts'
 
@@ -73,7 +73,7 @@ export function createRedisConnection(
   let opening: Promise<Client> | undefined
   /** Whether the last attempt failed, or an operation missed its deadline. */
   let failing = false
-  let pausing = false
+  let retryAt = Number.NEGATIVE_INFINITY
   let closed = false
   let probedAt = 0
 
@@ -103,10 +103,8 @@ export function createRedisConnection(
       return client
     } catch (thrown) {
       drop(client)
-      failing = pausing = true
-      clock.after(retryMs, () => {
-        pausing = false
-      })
+      failing = true
+      retryAt = monotonicNow(clock) + retryMs
       // Any error here ("ERR max number of clients reached") is not a bug of the waiting call.
       throw storeUnavailable(statesByCode.get(codeOf(thrown)) ?? 'unavailable', thrown)
     } finally {
@@ -116,7 +114,7 @@ export function createRedisConnection(
   }
   const connected = (): Promise<Client> => {
     if (closed) throw storeUnavailable('closed')
-    if (pausing) throw storeUnavailable('unavailable')
+    if (monotonicNow(clock) < retryAt) throw storeUnavailable('unavailable')
     if (!opening) {
       opening = open()
       opening.catch(() => {})

@@ -3,10 +3,10 @@
 import type { Clock } from '../../core/clock.ts'
 import { InFlight } from '../../core/in-flight.ts'
 import { ClientError } from '../errors.ts'
-import type { Authorization } from './authorization.ts'
-import { createHostGuard, type HostPolicy } from './hosts.ts'
-import type { HttpResponse, HttpSender, OutgoingRequest } from './sender.ts'
+import { createHostGuard } from './hosts.ts'
+import type { HttpResponse, OutgoingRequest } from './sender.ts'
 import { fetchSender } from './sender.ts'
+import type { HttpTransportOptions } from './transport.ts'
 
 /** A request that can be ended from outside, whichever attempt it is at. */
 export interface Flight {
@@ -18,15 +18,6 @@ export interface Requester {
   /** Resolves with a response that is neither a challenge that was met nor a redirect. */
   send(request: OutgoingRequest, flight?: Flight): Promise<HttpResponse>
   close(): void
-}
-
-export interface RequesterOptions extends HostPolicy {
-  /** Sent with every request. */
-  readonly headers?: { readonly [name: string]: string }
-  /** Holds the credential: OAuth, or `bearer(token)`. */
-  readonly authorization?: Authorization
-  /** Sends the requests. By default `fetch`; `nodeSender()` of `sluice/client-node` is faster on Node. */
-  readonly sender?: HttpSender
 }
 
 /** After so many refusals the request fails, whatever the authorization says: a server could ask forever. */
@@ -48,7 +39,7 @@ export const pauseFlight = (flight: Flight, ms: number, clock: Clock): Promise<v
     }
   })
 
-export function createRequester(server: string, options: RequesterOptions): Requester {
+export function createRequester(server: string, options: HttpTransportOptions): Requester {
   const { headers = {}, authorization, sender = fetchSender() } = options
   const guard = createHostGuard(server, options)
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -9,7 +9,7 @@ import type { Message } from '../message.ts'
 import type { Flight } from './requester.ts'
 import { abortFlight, pauseFlight } from './requester.ts'
 import type { HttpResponse } from './sender.ts'
-import { readStream } from './stream.ts'
+import { isEventStream, readStream } from './stream.ts'
 
 export interface StandaloneStreamReader {
   open(): void
@@ -44,8 +44,7 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
       if (flight.aborted) return response?.discard()
       // 405: the server has no such stream. 404: the session has ended.
       if (response?.status === 404) deps.ended()
-      if (response && (response.status >= 400 || !/^text\/event-stream\b/i.test(response.header('content-type') ?? '')))
-        return response.discard()
+      if (response && (response.status >= 400 || !isEventStream(response))) return response.discard()
       if (response) {
         flight.abort = () => response.discard()
         const deliver = (message: Message): boolean => {

@@ -15,6 +15,9 @@ export interface StreamEnd {
   readonly error: unknown
 }
 
+export const isEventStream = (response: HttpResponse): boolean =>
+  /^text\/event-stream\b/i.test(response.header('content-type') ?? '')
+
 /**
  * Resolves when the stream has ended. Throws only if the server broke the protocol. `deliver` takes a message, and
  * returns `true` if it was the last one that matters.

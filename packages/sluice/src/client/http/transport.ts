@@ -14,14 +14,22 @@ import { ClientError } from '../errors.ts'
 import type { Message } from '../message.ts'
 import { defaultMaxMessageBytes, parseMessage, toMessage } from '../message.ts'
 import type { Receiver, Transport } from '../transport.ts'
-import type { Flight, RequesterOptions } from './requester.ts'
+import type { Authorization } from './authorization.ts'
+import type { HostPolicy } from './hosts.ts'
+import type { Flight } from './requester.ts'
 import { abortFlight, createRequester, pauseFlight } from './requester.ts'
-import type { HttpResponse } from './sender.ts'
+import type { HttpResponse, HttpSender } from './sender.ts'
 import { createStandaloneStreamReader } from './standalone-stream.ts'
-import { readStream } from './stream.ts'
+import { isEventStream, readStream } from './stream.ts'
 
 /** Options of the HTTP transports. */
-export interface HttpTransportOptions extends RequesterOptions {
+export interface HttpTransportOptions extends HostPolicy {
+  /** Sent with every request. */
+  readonly headers?: { readonly [name: string]: string }
+  /** Holds the credential: OAuth, or `bearer(token)`. */
+  readonly authorization?: Authorization
+  /** Sends the requests. By default `fetch`; `nodeSender()` of `sluice/client-node` is faster on Node. */
+  readonly sender?: HttpSender
   /** The longest message that is read. */
   readonly maxMessageBytes?: number
   readonly clock?: Clock
@@ -83,7 +91,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
       // A notification or an answer was accepted; a body is not expected.
       if (id === undefined && response.status < 300) response.discard()
       else if (id === undefined) await failWith(response)
-      else if (isEvents(response)) await follow(response, id, flight)
+      else if (response.status < 300 && isEventStream(response)) await follow(response, id, flight)
       else if (isLost(response)) throw lostSession(response)
       else if (isJson(response)) receive(await response.text(maxMessageBytes), response, id)
       else await failWith(response)
@@ -186,10 +194,8 @@ interface RequestFlight extends Flight {
   readonly id: Id | undefined
 }
 
-const typeOf = (response: HttpResponse): string => response.header('content-type') ?? ''
-const isEvents = (response: HttpResponse): boolean =>
-  response.status < 300 && /^text\/event-stream\b/i.test(typeOf(response))
-const isJson = (response: HttpResponse): boolean => /^application\/(\S+\+)?json\b/i.test(typeOf(response))
+const isJson = (response: HttpResponse): boolean =>
+  /^application\/(\S+\+)?json\b/i.test(response.header('content-type') ?? '')
 
 function lostSession(response: HttpResponse): ClientError {
   response.discard()

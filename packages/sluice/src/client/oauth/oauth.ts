@@ -227,15 +227,12 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     return renewing
   }
 
-  const explainOAuthError = async <Value>(work: Promise<Value>): Promise<Value> => {
-    try {
-      return await work
-    } catch (thrown) {
+  const explainOAuthError = <Value>(work: Promise<Value>): Promise<Value> =>
+    work.catch((thrown: unknown) => {
       if (thrown instanceof ClientError) throw thrown
       const why = thrown instanceof Error ? thrown.message : 'unknown'
       throw new ClientError('unauthorized', `The sign-in failed: ${why}`, { mayHaveRun: false, cause: thrown })
-    }
-  }
+    })
 
   return {
     async token() {

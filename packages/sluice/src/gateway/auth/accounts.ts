@@ -15,7 +15,6 @@ import type { SignInRecords } from './records.ts'
 import type { SignInOptions } from './sign-in.ts'
 import type { AuthContext, Person } from './types.ts'
 
-/** The state of one person as this process knows it. */
 export interface UpstreamAccount {
   readonly oauth: OAuth
   text: string | undefined

@@ -1,6 +1,7 @@
 /** The client of the gateway at an authorization server. Its secret may come from elsewhere, and is read when it is needed. */
 
 import type { RegisteredClient } from '../../client/oauth/client-identity.ts'
+import { messageOf } from '../../core/error.ts'
 import { unavailable } from '../upstream-error.ts'
 import type { AuthContext } from './types.ts'
 
@@ -17,8 +18,7 @@ export function readClient(
   return () => {
     reading ??= source().catch((thrown: unknown) => {
       reading = undefined
-      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-      logger.error({ event: 'clientSecretMissing', upstream, message })
+      logger.error({ event: 'clientSecretMissing', upstream, message: messageOf(thrown) })
       throw unavailable(`The gateway has no secret for ${upstream}: tell the operator`)
     })
     return reading

@@ -14,7 +14,7 @@ import { createOAuthFetch } from '../../client/oauth/fetch.ts'
 import { tokenExchangeGrant } from '../../client/oauth/grants.ts'
 import type { Call } from '../../core/call.ts'
 import { callerToken } from '../../core/caller-token.ts'
-import { RpcError } from '../../core/error.ts'
+import { messageOf, RpcError } from '../../core/error.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
@@ -86,10 +86,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
       const until = Math.min(clock.now() + lifeMs - marginMs, caller.expires)
       tokens.set(name, { header: `Bearer ${granted.access_token}`, until })
     } catch (thrown) {
-      context.logger.warn({
-        ...{ event: 'tokenNotExchanged', upstream },
-        message: thrown instanceof Error ? thrown.message.slice(0, 300) : '',
-      })
+      context.logger.warn({ event: 'tokenNotExchanged', upstream, message: messageOf(thrown) })
       if (thrown instanceof RpcError) throw thrown
       const isUnreachable = thrown instanceof ClientError && thrown.reason !== 'unauthorized'
       throw unavailable(

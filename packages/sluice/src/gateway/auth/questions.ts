@@ -22,7 +22,6 @@ import type { AuthContext, Person, PersonSignIns } from './types.ts'
 
 export interface QuestionDeps extends AuthContext {
   isReady(person: Person): Promise<boolean>
-  /** Returns whether only the code is missing. */
   isHeld(person: Person): Promise<boolean>
   readonly signIns: PersonSignIns
 }

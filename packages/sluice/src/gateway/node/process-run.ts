@@ -6,25 +6,19 @@ import type { Client } from '../../client/types.ts'
 import { monotonicNow } from '../../core/clock.ts'
 import type { Mutable } from '../../core/mutable.ts'
 import type { ScopeKey } from '../connections.ts'
-import type { OutputRing } from './output-ring.ts'
-import type { PlaceHolder, ProcessHost } from './process-host.ts'
-import { createProcessTransport, type ProcessSpec } from './process-transport.ts'
+import type { ProcessConnectionsOptions } from './process-connections.ts'
+import type { PlaceHolder } from './process-host.ts'
+import type { ProcessSpec, ProcessTransportOptions } from './process-transport.ts'
+import { createProcessTransport } from './process-transport.ts'
 
-/** Agrees on a revision over the transport. */
 export type ConnectUpstream = (transport: Transport) => Promise<Client>
 
-export interface ProcessRunOptions {
-  readonly host: ProcessHost
-  readonly connect: ConnectUpstream
+export interface ProcessRunOptions
+  extends Required<ProcessConnectionsOptions>,
+    Pick<ProcessTransportOptions, 'ring' | 'skipped'> {
   readonly key: ScopeKey
-  readonly ring: OutputRing
-  readonly idleMs: number
-  readonly startMs: number
-  readonly maxMessageBytes: number
-  skipped(): void
   /** The process ended by itself after its handshake. `isCrash` is false for an idle process that exits with 0. */
   died(error: ClientError, isCrash: boolean): void
-  /** The process and its place are released. */
   ended(): void
 }
 
@@ -41,7 +35,6 @@ export interface ProcessRun extends PlaceHolder {
   readonly ending: Promise<void> | undefined
   /** Calls that use the process or wait for its handshake. */
   users: number
-  /** Called after `users` has become 0. */
   unused(): void
 }
 

@@ -50,7 +50,6 @@ export interface ProcessTransportOptions {
   closed(error: ClientError, isClean: boolean): void
 }
 
-/** A transport to a process that can be ended from outside. */
 export interface ProcessTransport extends Transport {
   readonly pid: number | undefined
   readonly isOpen: boolean

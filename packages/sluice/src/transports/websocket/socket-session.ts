@@ -61,6 +61,7 @@ export interface SocketSession {
   onDrain(): void
   /** Called when the socket is closed, by either side. */
   onClose(): void
+  /** Closes the socket with a close frame. */
   close(code: number, reason: string): void
   /** Whether no call is running on the socket. */
   readonly idle: boolean

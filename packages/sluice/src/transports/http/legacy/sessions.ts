@@ -187,7 +187,7 @@ export class Session {
   readonly network: string
   readonly connection: Connection
   readonly shared: SharedSession | undefined
-  readonly #standalone: StandaloneStream
+  readonly standalone: StandaloneStream
   readonly #retained: RetainedStreams
   #streams: SessionStreams | undefined = undefined
 
@@ -200,7 +200,7 @@ export class Session {
     this.connection = connection
     this.shared?.bind(connection)
     // The id is the same on every process, and does not reveal the session's id.
-    this.#standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (send, after) =>
+    this.standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (send, after) =>
       server.subscribe(
         connection,
         (notification, position) => send(JSON.stringify(notification), position),
@@ -209,18 +209,15 @@ export class Session {
     )
   }
   #local(onClosed: (session: Session) => void): LocalSession {
-    const standalone = (): StandaloneStream => this.#standalone
     return {
       onClosed: () => onClosed(this),
-      get listening() {
-        return standalone().attached
-      },
-      deliver(text) {
-        if (standalone().attached) standalone().write(text)
-        return standalone().attached
+      isListening: () => this.standalone.attached,
+      deliver: (text) => {
+        if (this.standalone.attached) this.standalone.write(text)
+        return this.standalone.attached
       },
       onStreamTaken: (stream) =>
-        stream === standalone().id ? standalone().release() : this.#streams?.get(stream)?.release(),
+        stream === this.standalone.id ? this.standalone.release() : this.#streams?.get(stream)?.release(),
     }
   }
   /** Whether streams begin with an event that the client can resume from. */
@@ -238,7 +235,7 @@ export class Session {
    * exist any more; `open` is called only if it does.
    */
   async resume(open: () => EventWriter, eventId?: string): Promise<boolean> {
-    const standalone = this.#standalone
+    const { standalone } = this
     const position = eventId === undefined ? { stream: standalone.id, after: undefined } : parseEventId(eventId)
     if (!position) return false
     const stream = this.#streams?.get(position.stream)
@@ -250,35 +247,23 @@ export class Session {
     this.shared?.claimStream(position.stream)
     return true
   }
-  /** Makes this writer the standalone stream. */
-  attach(writer: EventWriter): void {
-    this.#standalone.attach(writer)
-  }
-  /** Whether the reader of the standalone stream is so far behind that logs and progress are dropped. */
-  get behind(): boolean {
-    return this.#standalone.behind
-  }
   /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
   send(text: string): void {
-    if (this.#standalone.attached || !this.shared) this.#standalone.write(text)
+    if (this.standalone.attached || !this.shared) this.standalone.write(text)
     else this.shared.sendRemote(text)
   }
   /** Whether a call or an open stream of the session is here. */
   get busy(): boolean {
-    return this.connection.inFlight.size > 0 || this.#standalone.attached
+    return this.connection.inFlight.size > 0 || this.standalone.attached
   }
   /** Closes the connection of the standalone stream. The client is told to reconnect. */
   detach(): void {
     // With HTTP+SSE it is the only stream and stays open, because running calls still answer on it.
-    if (isSessionId(this.id, 'mcp')) this.#standalone.detach()
-  }
-  /** Releases the standalone stream if its client closed this writer. */
-  writerClosed(writer: EventWriter): void {
-    this.#standalone.writerClosed(writer)
+    if (isSessionId(this.id, 'mcp')) this.standalone.detach()
   }
   /** Closes all streams of the session. */
   close(): void {
-    this.#standalone.release()
+    this.standalone.release()
     this.#streams?.close()
   }
 }
