@@ -64,7 +64,8 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     subscribers.clear()
   }
   const agree = (signal?: AbortSignal): Promise<ServerAgreement> =>
-    negotiate(session, transport, {
+    negotiate({
+      ...{ session, transport },
       ...{ clientInfo, capabilities: declared, revision, era, eras, timeoutMs, probeMs, signal },
     })
 

@@ -112,14 +112,17 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
   async function reopen(id: string): Promise<Session> {
     const session = make(id, '')
+    await putAfter(confirm(session), session)
+    return session
+  }
+  async function putAfter(opened: Promise<unknown> | undefined, session: Session): Promise<void> {
     try {
-      await confirm(session)
+      await opened
     } catch (thrown) {
       closeLocal(session)
       throw thrown
     }
     put(session)
-    return session
   }
   /** Reopens a session once, for all messages that arrive together. */
   function open(id: string): Promise<Session> {
@@ -129,15 +132,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
   return {
     create: (peer, route = 'mcp') => make(idPrefixes[route] + randomId(16), peer),
-    async register(session) {
-      try {
-        await session.shared?.register(session.network)
-      } catch (thrown) {
-        closeLocal(session)
-        throw thrown
-      }
-      put(session)
-    },
+    register: (session) => putAfter(session.shared?.register(session.network), session),
     has: (id) =>
       tables.some((table) => table.has(id)) ||
       (shared !== undefined && (isSessionId(id, 'mcp') || isSessionId(id, 'sse'))),
