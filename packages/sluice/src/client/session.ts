@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../core/clock.ts'
+import { Counts } from '../core/counts.ts'
 import { InFlight } from '../core/in-flight.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -107,7 +108,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
   }
 
   /** How many questions each request is answering. */
-  const answering = new Map<Pending, number>()
+  const answering = new Counts<Pending>()
 
   /**
    * A channel does not say which request a question belongs to. It is the oldest one that can answer and waits for no
@@ -118,7 +119,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
     const able = [...pending]
       .filter(({ parts }) => parts.options.answer)
       .sort((one, other) => one.parts.id - other.parts.id)
-    const request = able.find((each) => !answering.has(each)) ?? able.at(-1)
+    const request = able.find((each) => answering.get(each) === 0) ?? able.at(-1)
     return { request, attribution: able.length === 1 ? 'only call' : 'oldest call' }
   }
   async function answerFor(
@@ -127,13 +128,11 @@ export function createSession(transport: Transport, listener: SessionListener, c
     context: QuestionContext,
   ): Promise<Params> {
     if (!request?.parts.options.answer) return listener.answer(question, context)
-    answering.set(request, (answering.get(request) ?? 0) + 1)
+    answering.add(request, 1)
     try {
       return await request.parts.options.answer(question, context)
     } finally {
-      const left = (answering.get(request) ?? 1) - 1
-      if (left === 0) answering.delete(request)
-      else answering.set(request, left)
+      answering.add(request, -1)
     }
   }
 

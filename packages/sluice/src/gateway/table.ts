@@ -69,24 +69,21 @@ export function createTable(
   const refuse = (upstream: string, key: string, reason: string): unknown => reasons.set(`${upstream} ${key}`, reason)
 
   /** The owners so far first, then in the order of the configuration. */
-  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take: ClaimCheck): void {
+  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take?: ClaimCheck): void {
     const claims = claimants.flatMap((claimant) =>
       namesOf(claimant).map((name) => ({ key: keyOf(kind, name), name, owner: claimant.upstream.name })),
     )
     const isOld = ({ key, owner }: Claim): boolean => previous.get(key) === owner
     for (const each of [...claims.filter(isOld), ...claims.filter((one) => !isOld(one))]) {
       const owner = owners.get(each.key)
-      const reason = owner === undefined ? take(each) : owner === each.owner ? undefined : `${owner} has it too`
+      const reason = owner === undefined ? take?.(each) : owner === each.owner ? undefined : `${owner} has it too`
       if (reason === undefined) owners.set(each.key, each.owner)
       else refuse(each.owner, each.key, reason)
     }
   }
-  const always: ClaimCheck = () => undefined
-  claim('tool', ({ upstream, toolNames }) => toolNames.map((name) => prefixed(upstream, name)), always)
-  claim(
-    'prompt',
-    ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
-    always,
+  claim('tool', ({ upstream, toolNames }) => toolNames.map((name) => prefixed(upstream, name)))
+  claim('prompt', ({ upstream, definitions }) =>
+    textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
   )
   claim(
     'template',

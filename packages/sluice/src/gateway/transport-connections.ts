@@ -7,6 +7,7 @@ import { ClientError } from '../client/errors.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
+import { Counts } from '../core/counts.ts'
 import { RpcError } from '../core/error.ts'
 import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from './connections.ts'
 import { toUpstreamError, unavailable } from './upstream-error.ts'
@@ -48,7 +49,7 @@ interface Entry {
 export function createTransportConnections(options: TransportConnectionsOptions): Connections {
   const { name, clock } = options
   const entries = new Map<string, Entry>()
-  const perTenant = new Map<string, number>()
+  const perTenant = new Counts<string>()
   let cancelSweep: (() => void) | undefined
   let isClosed = false
 
@@ -129,11 +130,7 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     entry.lastUsed = now
     entry.isTrying = false
     const { tenant } = entry.key
-    if (tenant !== undefined) {
-      const left = (perTenant.get(tenant) ?? 1) - 1
-      if (left > 0) perTenant.set(tenant, left)
-      else perTenant.delete(tenant)
-    }
+    if (tenant !== undefined) perTenant.add(tenant, -1)
     if (!isTransportFailure(failure)) {
       if (failure === undefined || !(failure instanceof ClientError)) entry.failures = 0
       return
@@ -154,11 +151,11 @@ export function createTransportConnections(options: TransportConnectionsOptions)
       const isTrial = entry.failures >= maxFailures
       const waitMs = isTrial ? entry.pausedUntil - clock.now() : 0
       if (waitMs > 0 || entry.isTrying) throw refusal('failed repeatedly', Math.max(waitMs, 1000))
-      const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
+      const ofTenant = key.tenant === undefined ? 0 : perTenant.get(key.tenant)
       if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant) throw refusal('has too many calls in flight')
       entry.isTrying = isTrial
       entry.inFlight++
-      if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)
+      if (key.tenant !== undefined) perTenant.add(key.tenant, 1)
       if (entry.client) return lease(entry, entry.client)
       return connected(entry).then(
         (client) => lease(entry, client),
