@@ -8,6 +8,7 @@ import type { Client } from '../client/types.ts'
 import { digest } from '../core/digest.ts'
 import type { Params } from '../core/json.ts'
 import { isObject, parseJson } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { skillSettings } from './upstream-skills.ts'
 
 export interface UpstreamDefinitions {
@@ -28,7 +29,6 @@ const maxLength = 16 * 1024 * 1024
 const maxInstructions = 32 * 1024
 
 type ListName = keyof typeof maxEntries
-type Lists = { -readonly [list in Exclude<ListName, 'skills'>]: readonly Params[] }
 const lists: readonly (readonly [
   name: ListName,
   isDeclared: (by: Params) => boolean,
@@ -52,9 +52,7 @@ export async function readDefinitions(
   isWanted: (list: string) => boolean = () => true,
 ): Promise<UpstreamDefinitions> {
   const { revision, capabilities, instructions, serverInfo } = client.agreement
-  const found: { [list in ListName]?: readonly Params[] } & Lists = {
-    ...{ tools: [], prompts: [], resources: [], templates: [] },
-  }
+  const found: Mutable<Pick<UpstreamDefinitions, ListName>> = { tools: [], prompts: [], resources: [], templates: [] }
   let length = 0
   for (const [name, isDeclared, method, member] of lists) {
     if (!isWanted(name) || !isDeclared(capabilities)) continue

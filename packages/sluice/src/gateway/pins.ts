@@ -4,6 +4,7 @@
  */
 
 import { isObject, parseJson } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { PinnedContent, PinnedDefinition } from './pinned.ts'
@@ -49,7 +50,6 @@ export function createUpstreamPins(store: Store, key: Key, waits: boolean): Upst
   // One step after the other, so that an older read does not replace a newer one.
   const serial = createSerial()
   let text: string | undefined
-  let record: PinRecord | undefined
   let isRead = false
 
   async function readNow(): Promise<boolean> {
@@ -62,7 +62,7 @@ export function createUpstreamPins(store: Store, key: Key, waits: boolean): Upst
   }
 
   function use(found: string): void {
-    record = parseRecord(found)
+    pins.record = parseRecord(found)
     text = found
   }
 
@@ -70,7 +70,7 @@ export function createUpstreamPins(store: Store, key: Key, waits: boolean): Upst
   async function change(to: (record: PinRecord) => PinRecord): Promise<void> {
     for (;;) {
       const found = await store.get(recordKey)
-      const next = JSON.stringify(to(found === undefined ? (record ?? empty) : parseRecord(found)))
+      const next = JSON.stringify(to(found === undefined ? (pins.record ?? empty) : parseRecord(found)))
       if (next !== found && !(await store.swap(recordKey, found, next))) continue
       isRead = true
       use(next)
@@ -89,24 +89,22 @@ export function createUpstreamPins(store: Store, key: Key, waits: boolean): Upst
     Object.values(of?.accepted ?? {}).map(({ hash }) => hash)
 
   async function changeAccepted(to: (record: PinRecord) => PinRecord): Promise<void> {
-    const before = hashesOf(record)
+    const before = hashesOf(pins.record)
     await change(to)
-    const now = new Set(hashesOf(record))
+    const now = new Set(hashesOf(pins.record))
     await forget(before.filter((hash) => !now.has(hash)))
   }
 
-  return {
-    get record() {
-      return record
-    },
+  const pins: Mutable<UpstreamPins> = {
+    record: undefined,
     get isKnown() {
-      return record !== undefined || (isRead && waits)
+      return pins.record !== undefined || (isRead && waits)
     },
     read: () => serial(readNow),
     acceptFirst: (offered, pin) =>
       serial(async () => {
         await readNow()
-        if (record) return false
+        if (pins.record) return false
         const all = [...offered]
         await keep(all)
         const accepted = Object.fromEntries(all.map(({ id, hash }) => [id, { ...pin, hash }]))
@@ -149,6 +147,7 @@ export function createUpstreamPins(store: Store, key: Key, waits: boolean): Upst
       return kept === undefined ? undefined : (JSON.parse(kept) as PinnedContent)
     },
   }
+  return pins
 }
 
 const without = <T>(of: { readonly [id: string]: T }, ids: readonly string[]): { readonly [id: string]: T } =>
