@@ -134,7 +134,8 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       ask.headers = mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : [])
     if (!isModern && (request.handlers || request.capabilities)) ask.answer = answerer(request, method)
     if (!isModern && onProgress === undefined) return session.ask(id, method, params, ask)
-    const meta: { [key: string]: unknown } = { ...(isObject(params['_meta']) && params['_meta']) }
+    const given = params['_meta']
+    const meta: { [key: string]: unknown } = isObject(given) ? { ...given } : {}
     if (isModern) Object.assign(meta, envelope(clientInfo, capabilitiesFor(request)))
     if (isModern && logLevel !== undefined) meta[metaKeys.logLevel] = logLevel
     if (onProgress) meta['progressToken'] = id
