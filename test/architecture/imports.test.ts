@@ -27,7 +27,20 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   testing: ['core', 'protocol', 'layers', 'plugins', 'approvals', 'stores', 'testing', ''],
   // The transports have the environment of child processes.
   client: ['core', 'protocol', 'transports', 'client'],
-  gateway: ['core', 'protocol', 'layers', 'transports', 'json-schema', 'client', 'approvals', 'skills', 'gateway'],
+  gateway: [
+    ...[
+      'core',
+      'protocol',
+      'layers',
+      'stores',
+      'transports',
+      'json-schema',
+      'client',
+      'approvals',
+      'skills',
+      'gateway',
+    ],
+  ],
 }
 
 /** Folders and entries whose files run on Node alone. Everything else must run on workerd, Deno, Bun and in browsers. */

@@ -26,7 +26,7 @@ function processes(store: Store, clock: FakeClock, count: number): readonly Proc
   return Array.from({ length: count }, () => {
     const shared = { store, bus, name: 'x' }
     const all = sharedSessions(shared, { clock, logger, idleMs: 60_000, max: 10, authenticates: false })
-    const session = all.open(id, { onClosed() {}, listening: true, deliver: () => true, onStreamTaken() {} })
+    const session = all.open(id, { onClosed() {}, isListening: () => true, deliver: () => true, onStreamTaken() {} })
     const connection = createConnection({ id, clock, remote: session, answerWithinMs: 1000 })
     session.bind(connection)
     return { session, connection }
@@ -106,7 +106,7 @@ test('an anonymous network that opens sessions without end leaves room for anoth
   let opened = 0
   const begin = (peer: string): Promise<boolean> => {
     const id = `${opened++}`.padStart(32, '0')
-    const session = all.open(id, { onClosed() {}, listening: false, deliver: () => false, onStreamTaken() {} })
+    const session = all.open(id, { onClosed() {}, isListening: () => false, deliver: () => false, onStreamTaken() {} })
     session.bind(createConnection({ id, clock, remote: session, answerWithinMs: 1000 }))
     return session.register(peer).then(
       () => true,

@@ -9,7 +9,7 @@ import { WrittenResult } from '../../packages/sluice/src/running-calls/record.ts
 import type { RunningCallStore, StoredCall } from '../../packages/sluice/src/running-calls/running-call-store.ts'
 import { createRunningCallStore } from '../../packages/sluice/src/running-calls/running-call-store.ts'
 import type { Step } from '../../packages/sluice/src/running-calls/transitions.ts'
-import { abandon, answer, ask, cancel, claim, finish } from '../../packages/sluice/src/running-calls/transitions.ts'
+import { answer, ask, cancel, claim, finish } from '../../packages/sluice/src/running-calls/transitions.ts'
 import type { FaultyStore, StoreFault } from '../kit/servers/faulty-store.ts'
 import { faultyStore } from '../kit/servers/faulty-store.ts'
 import type { TaskWorld } from '../tasks/worlds.ts'
@@ -168,7 +168,7 @@ export async function play(world: TaskWorld, steps: readonly ScheduledStep[]): P
               if (call?.process && !call.outcome) assertNotOverdue(gone?.diedAt, clock.now())
               return false
             }
-            return take(abandon(call.process, { error: { code: 0, message: 'in doubt', data: {} } }, 'in doubt'))
+            return take(finish(call.process, { error: { code: 0, message: 'in doubt', data: {} } }, 'in doubt'))
           },
           change: (state) => (isAbandoned && owner !== undefined ? abandoned(owner)(state) : state),
         }

@@ -9,7 +9,6 @@ const cacheable = new Set([
   ...['server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read'],
   ...['skills/list', 'skills/get'],
 ])
-/** Which results a notification makes stale. */
 const staleBy: { readonly [notification: string]: readonly string[] } = {
   'notifications/tools/list_changed': ['tools/list'],
   'notifications/prompts/list_changed': ['prompts/list'],
@@ -22,7 +21,6 @@ const maxTtlMs = 24 * 60 * 60 * 1000
 export interface ResultCache {
   get(method: string, params: Params): Params | undefined
   set(method: string, params: Params, result: Params): void
-  /** Drops results that a notification makes stale. */
   notified(notification: string): void
   clear(): void
 }

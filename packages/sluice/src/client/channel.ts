@@ -2,24 +2,26 @@
 
 import { ClientError } from './errors.ts'
 import type { Message } from './message.ts'
-import { parseMessage } from './message.ts'
+import { parseMessage, toMessage } from './message.ts'
 import type { Receiver } from './transport.ts'
 
 /** Hands the text of one frame on. Text that is not a message is ignored: some servers print to stdout. */
-export function receiveText(text: string, receiver: Receiver): void {
+export const receiveText = (text: string, receiver: Receiver): void => receive(parseMessage, text, receiver)
+
+/** Hands a value on that is a message already. Others are ignored. */
+export const receiveValue = (value: unknown, receiver: Receiver): void => receive(toMessage, value, receiver)
+
+function receive<T>(read: (from: T) => Message, from: T, receiver: Receiver): void {
   let message: Message
   try {
-    message = parseMessage(text)
+    message = read(from)
   } catch (thrown) {
-    receiver.ignored(
-      thrown instanceof ClientError ? thrown.message : 'The server sent a frame that cannot be read',
-      text,
-    )
+    const problem = thrown instanceof ClientError ? thrown.message : 'The server sent a frame that cannot be read'
+    receiver.ignored(problem, typeof from === 'string' ? from : undefined)
     return
   }
   receiver.message(message)
 }
 
-/** The error of a request on a channel that is not open. */
 export const notOpen = (): ClientError =>
   new ClientError('closed', 'The connection to the server is not open', { mayHaveRun: false })

@@ -6,16 +6,16 @@
 import { systemClock } from '../core/clock.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { metaKeys } from '../protocol/revisions.ts'
 import { createResultCache } from './cache.ts'
-import { ClientError, ServerError } from './errors.ts'
+import { ClientError, errorCodes, ServerError } from './errors.ts'
 import { mirrorHeaders } from './http/mirror.ts'
 import { entriesOf, pagesOf } from './lists.ts'
 import type { ServerAgreement } from './negotiate.ts'
-import { envelope, negotiate } from './negotiate.ts'
+import { envelope, needsNewAgreement, negotiate } from './negotiate.ts'
 import type { QuestionContext } from './questions.ts'
 import { answerQuestion, capabilitiesOf } from './questions.ts'
-import { needsNewAgreement } from './recover.ts'
 import { withRounds, withUrls } from './rounds.ts'
 import type { AskOptions, ServerQuestion } from './session.ts'
 import { createSession } from './session.ts'
@@ -30,7 +30,8 @@ import type { CallToolOptions, Client, ClientOptions, RequestOptions } from './t
 export async function connect(transport: Transport, options: ClientOptions = {}): Promise<Client> {
   const { clock = systemClock, timeoutMs = 60_000, probeMs = 5000, handlers = {}, revision, era, eras } = options
   const clientInfo = options.clientInfo ?? { name: 'sluice', version: '0.1.0' }
-  const declared = withTasks(capabilitiesOf(handlers, options.capabilities), options.tasks === true)
+  const own = capabilitiesOf(handlers, options.capabilities)
+  const declared = options.tasks ? withTasks(own) : own
   const cache = createResultCache(clock)
   /** Subscribers before 2026-07-28, and the resources that each subscribed to. */
   const subscribers = new Map<SubscriptionListener, readonly string[]>()
@@ -63,15 +64,9 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     subscribers.clear()
   }
   const agree = (signal?: AbortSignal): Promise<ServerAgreement> =>
-    negotiate(session, transport, {
-      clientInfo,
-      capabilities: declared,
-      revision,
-      era,
-      eras,
-      timeoutMs,
-      probeMs,
-      signal,
+    negotiate({
+      ...{ session, transport },
+      ...{ clientInfo, capabilities: declared, revision, era, eras, timeoutMs, probeMs, signal },
     })
 
   await session.open()
@@ -106,11 +101,14 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     subscriber.reopened?.()
   }
 
+  const capabilitiesFor = (request: RequestOptions): Params =>
+    request.capabilities ?? (request.handlers ? capabilitiesOf(request.handlers) : declared)
+
   function answerer(
     request: RequestOptions,
     method: string,
   ): (question: ServerQuestion, context?: QuestionContext) => Promise<Params> {
-    const capabilities = request.capabilities ?? (request.handlers ? capabilitiesOf(request.handlers) : declared)
+    const capabilities = capabilitiesFor(request)
     return (question, context) =>
       answerQuestion(
         question,
@@ -121,11 +119,11 @@ export async function connect(transport: Transport, options: ClientOptions = {})
   }
 
   /** One message, one answer: no rounds, no repetition. */
-  function send(method: string, params: Params, request: RequestOptions, capabilities: Params): Promise<Params> {
+  function send(method: string, params: Params, request: RequestOptions): Promise<Params> {
     const id = session.nextId()
     const isModern = agreement.era === 'modern'
     const { logLevel, onProgress } = request
-    const ask: { -readonly [K in keyof AskOptions]: AskOptions[K] } = {
+    const ask: Mutable<AskOptions> = {
       signal: request.signal,
       stop: request.stop,
       timeoutMs: request.timeoutMs ?? timeoutMs,
@@ -136,55 +134,47 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       ask.headers = mirrorHeaders(method, params, isToolCall(method, params) ? facts.headersOf(params['name']) : [])
     if (!isModern && (request.handlers || request.capabilities)) ask.answer = answerer(request, method)
     if (!isModern && onProgress === undefined) return session.ask(id, method, params, ask)
-    const own = params['_meta']
-    const meta: { [key: string]: unknown } = isObject(own) ? { ...own } : {}
-    if (isModern) Object.assign(meta, envelope(clientInfo, capabilities))
+    const given = params['_meta']
+    const meta: { [key: string]: unknown } = isObject(given) ? { ...given } : {}
+    if (isModern) Object.assign(meta, envelope(clientInfo, capabilitiesFor(request)))
     if (isModern && logLevel !== undefined) meta[metaKeys.logLevel] = logLevel
     if (onProgress) meta['progressToken'] = id
     return session.ask(id, method, { ...params, _meta: meta }, ask)
   }
 
   /** Repeats a request once if it certainly did not run: lost session, another era, unknown headers. */
-  async function sendSurely(
-    method: string,
-    params: Params,
-    request: RequestOptions,
-    capabilities: Params,
-  ): Promise<Params> {
+  async function sendSurely(method: string, params: Params, request: RequestOptions): Promise<Params> {
     const before = agreement
     try {
-      return await send(method, params, request, capabilities)
+      return await send(method, params, request)
     } catch (thrown) {
-      if (thrown instanceof ServerError && thrown.code === headerMismatch && isToolCall(method, params)) {
+      if (thrown instanceof ServerError && thrown.code === errorCodes.headerMismatch && isToolCall(method, params)) {
         for await (const page of pages('tools/list')) facts.learn(page['tools'])
         if (facts.headersOf(params['name']).length === 0) throw thrown
       } else if (needsNewAgreement(thrown, before)) {
         await renew(before)
-        if (thrown instanceof ServerError && thrown.code !== unsupportedVersion && agreement.era === before.era)
+        if (
+          thrown instanceof ServerError &&
+          thrown.code !== errorCodes.unsupportedVersion &&
+          agreement.era === before.era
+        )
           throw thrown
       } else throw thrown
-      return send(method, params, request, capabilities)
+      return send(method, params, request)
     }
   }
 
   function request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Params> {
-    const capabilities =
-      options.capabilities ?? (options.handlers ? withTasks(capabilitiesOf(options.handlers), false) : declared)
     // Results of calls are not kept, and a gateway sends little else.
     return method === 'tools/call' && options.inputRequired === 'return'
-      ? sendSurely(method, params, options, capabilities)
-      : requestKept(method, params, options, capabilities)
+      ? sendSurely(method, params, options)
+      : requestKept(method, params, options)
   }
 
-  async function requestKept(
-    method: string,
-    params: Params,
-    options: RequestOptions,
-    capabilities: Params,
-  ): Promise<Params> {
+  async function requestKept(method: string, params: Params, options: RequestOptions): Promise<Params> {
     const kept = options.cached ? cache.get(method, params) : undefined
     if (kept) return kept
-    const ask = (next: Params): Promise<Params> => sendSurely(method, next, options, capabilities)
+    const ask = (next: Params): Promise<Params> => sendSurely(method, next, options)
     let result: Params
     if (options.inputRequired === 'return') result = await ask(params)
     else if (agreement.era === 'modern')
@@ -252,7 +242,6 @@ export async function connect(transport: Transport, options: ClientOptions = {})
             'subscriptions/listen',
             { notifications },
             { signal, timeoutMs: Number.POSITIVE_INFINITY, onNotification: notification },
-            declared,
           ),
       })
     const uris = filter.resourceSubscriptions ?? []
@@ -302,13 +291,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
   }
 }
 
-const headerMismatch = -32020
-const unsupportedVersion = -32022
-
-const withTasks = (capabilities: Params, wanted: boolean): Params =>
-  wanted
-    ? {
-        ...capabilities,
-        extensions: { ...(isObject(capabilities['extensions']) && capabilities['extensions']), [tasksExtension]: {} },
-      }
-    : capabilities
+const withTasks = (capabilities: Params): Params => ({
+  ...capabilities,
+  extensions: { ...(isObject(capabilities['extensions']) && capabilities['extensions']), [tasksExtension]: {} },
+})

@@ -22,6 +22,15 @@ export class ServerError extends Error {
   }
 }
 
+/** Codes of errors that mean more to a client than their text. */
+export const errorCodes = {
+  methodNotFound: -32601,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+  urlRequired: -32042,
+} as const
+
 /** Why no usable answer came. */
 export type ClientErrorReason =
   | 'unreachable'

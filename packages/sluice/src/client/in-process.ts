@@ -2,10 +2,9 @@
 
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { notOpen } from './channel.ts'
+import { notOpen, receiveValue } from './channel.ts'
 import { ClientError } from './errors.ts'
 import type { Message } from './message.ts'
-import { toMessage } from './message.ts'
 import type { Receiver, Transport } from './transport.ts'
 
 /** The part of a server that the transport uses. A server of `createServer` has it. */
@@ -17,13 +16,6 @@ export interface InProcessServer {
 export function inProcessTransport(server: InProcessServer, name = 'in-process'): Transport {
   let receiver: Receiver | undefined
   const running = new Map<unknown, AbortController>()
-  function deliver(to: Receiver, value: unknown): void {
-    try {
-      to.message(toMessage(value))
-    } catch (thrown) {
-      to.ignored(thrown instanceof ClientError ? thrown.message : 'The server sent a message that cannot be read')
-    }
-  }
   async function run(message: Message, to: Receiver): Promise<void> {
     const controller = new AbortController()
     if (message.id !== undefined) running.set(message.id, controller)
@@ -31,10 +23,10 @@ export function inProcessTransport(server: InProcessServer, name = 'in-process')
       const answer = await server.handle(message, {
         signal: controller.signal,
         send: (sent) => {
-          if (receiver === to) deliver(to, sent)
+          if (receiver === to) receiveValue(sent, to)
         },
       })
-      if (receiver === to && isObject(answer)) deliver(to, answer)
+      if (receiver === to && isObject(answer)) receiveValue(answer, to)
     } catch (cause) {
       throw new ClientError('closed', 'The server in this process threw', { cause })
     } finally {

@@ -10,7 +10,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { RevisionName } from '../protocol/revisions.ts'
 import { isLegacy, metaKeys, modernRevision, newestLegacy } from '../protocol/revisions.ts'
-import { ClientError, ServerError } from './errors.ts'
+import { ClientError, errorCodes, ServerError } from './errors.ts'
 import type { ClientSession } from './session.ts'
 import type { Transport } from './transport.ts'
 
@@ -33,6 +33,8 @@ export interface EraMemory {
 }
 
 export interface NegotiateOptions {
+  readonly session: ClientSession
+  readonly transport: Transport
   readonly clientInfo: Params
   readonly capabilities: Params
   /** Only this revision is accepted. */
@@ -47,18 +49,14 @@ export interface NegotiateOptions {
 }
 
 /** Agrees on a revision over an open transport. */
-export async function negotiate(
-  session: ClientSession,
-  transport: Transport,
-  options: NegotiateOptions,
-): Promise<ServerAgreement> {
-  const { eras } = options
+export async function negotiate(options: NegotiateOptions): Promise<ServerAgreement> {
+  const { transport, eras } = options
   const order = orderOf(options, eras?.get(transport.server))
   let failure: unknown
   for (const [attempt, era] of order.entries()) {
     try {
-      if (attempt > 0) await reopen(session, transport, failure)
-      const agreement = await (era === 'modern' ? discoverTwice : initialize)(session, transport, options)
+      if (attempt > 0) await reopen(options, failure)
+      const agreement = await (era === 'modern' ? discoverTwice : initialize)(options)
       eras?.set(transport.server, agreement.era)
       return agreement
     } catch (thrown) {
@@ -78,7 +76,7 @@ function orderOf({ revision, era }: NegotiateOptions, known: Era | undefined): r
 }
 
 /** Some servers end when they are asked something before `initialize`: a channel is then opened again. */
-async function reopen(session: ClientSession, transport: Transport, failure: unknown): Promise<void> {
+async function reopen({ session, transport }: NegotiateOptions, failure: unknown): Promise<void> {
   if (transport.abort || !(failure instanceof ClientError) || failure.reason !== 'closed') return
   await transport.close()
   await session.open()
@@ -99,28 +97,20 @@ export const envelope = (clientInfo: Params, capabilities: Params): Params => ({
 })
 
 /** A server that refuses the version and yet lists it is asked again: it may have been updated while it was asked. */
-async function discoverTwice(
-  session: ClientSession,
-  transport: Transport,
-  options: NegotiateOptions,
-): Promise<ServerAgreement> {
+async function discoverTwice(options: NegotiateOptions): Promise<ServerAgreement> {
   try {
-    return await discover(session, transport, options)
+    return await discover(options)
   } catch (thrown) {
-    const data = thrown instanceof ServerError && thrown.code === unsupportedVersion ? thrown.data : undefined
+    const data =
+      thrown instanceof ServerError && thrown.code === errorCodes.unsupportedVersion ? thrown.data : undefined
     const supported = isObject(data) ? data['supported'] : undefined
     if (!Array.isArray(supported) || !supported.includes(modernRevision)) throw thrown
-    return discover(session, transport, options)
+    return discover(options)
   }
 }
-const unsupportedVersion = -32022
 
-async function discover(
-  session: ClientSession,
-  transport: Transport,
-  options: NegotiateOptions,
-): Promise<ServerAgreement> {
-  const { clientInfo, capabilities, timeoutMs, probeMs, signal, revision } = options
+async function discover(options: NegotiateOptions): Promise<ServerAgreement> {
+  const { session, transport, clientInfo, capabilities, timeoutMs, probeMs, signal, revision } = options
   transport.agreed(modernRevision)
   session.allowQuestions(false)
   const raw = await session.ask(
@@ -140,12 +130,8 @@ async function discover(
   return toAgreement(modernRevision, raw, meta[metaKeys.server])
 }
 
-async function initialize(
-  session: ClientSession,
-  transport: Transport,
-  options: NegotiateOptions,
-): Promise<ServerAgreement> {
-  const { clientInfo, capabilities, timeoutMs, signal, revision = newestLegacy } = options
+async function initialize(options: NegotiateOptions): Promise<ServerAgreement> {
+  const { session, transport, clientInfo, capabilities, timeoutMs, signal, revision = newestLegacy } = options
   session.allowQuestions(true)
   const raw = await session.ask(
     session.nextId(),
@@ -176,3 +162,17 @@ const toAgreement = (revision: RevisionName, raw: Params, info: unknown): Server
   instructions: typeof raw['instructions'] === 'string' ? raw['instructions'] : undefined,
   raw,
 })
+
+/** Refusals of 2026-07-28 that say nothing about the era. */
+const modernRefusals = new Set([-32700, -32601, -32602, -32603, -32020, -32021])
+
+/** Whether the request was refused unread, in a way that a new agreement could change: another session, another era. */
+export function needsNewAgreement(thrown: unknown, { era }: ServerAgreement): boolean {
+  if (thrown instanceof ClientError)
+    return (
+      thrown.reason === 'session' || (thrown.reason === 'status' && [400, 404, 405, 406].includes(thrown.status ?? 0))
+    )
+  if (!(thrown instanceof ServerError)) return false
+  if (thrown.code === errorCodes.unsupportedVersion) return true
+  return thrown.status === 400 && (era === 'legacy' || !modernRefusals.has(thrown.code))
+}

@@ -8,7 +8,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import { ClientError, ServerError } from './errors.ts'
+import { ClientError, errorCodes, ServerError } from './errors.ts'
 import { UndeclaredQuestion } from './questions.ts'
 import type { ServerQuestion } from './session.ts'
 import { delay } from './subscriptions.ts'
@@ -17,7 +17,6 @@ import { delay } from './subscriptions.ts'
 const maxRounds = 10
 /** How long to wait when a server only says "later". */
 const laterMs = 1000
-const urlRequired = -32042
 
 export interface Rounds {
   ask(params: Params): Promise<Params>
@@ -68,7 +67,8 @@ export async function withUrls(run: () => Promise<Params>, answer: Rounds['answe
   try {
     return await run()
   } catch (thrown) {
-    if (!(thrown instanceof ServerError) || thrown.code !== urlRequired || !isObject(thrown.data)) throw thrown
+    if (!(thrown instanceof ServerError) || thrown.code !== errorCodes.urlRequired || !isObject(thrown.data))
+      throw thrown
     const { elicitations } = thrown.data
     const pages = Array.isArray(elicitations) ? elicitations.filter(isObject) : []
     if (pages.length === 0 || pages.length > maxRounds) throw thrown

@@ -1,8 +1,7 @@
 /** Any transport of the official SDK as one of ours: its in-memory pair, or any other transport written for it. */
 
+import { receiveValue } from './channel.ts'
 import { ClientError } from './errors.ts'
-import type { Message } from './message.ts'
-import { toMessage } from './message.ts'
 import type { Transport } from './transport.ts'
 
 /** A transport of the official SDK, v1 or v2. */
@@ -21,16 +20,7 @@ export function fromSdkTransport(transport: SdkTransport, name = 'sdk'): Transpo
     server: name,
     mirrorsHeaders: false,
     open(receiver) {
-      transport.onmessage = (value: unknown) => {
-        let message: Message
-        try {
-          message = toMessage(value)
-        } catch {
-          receiver.ignored('The server sent a message that is not JSON-RPC')
-          return
-        }
-        receiver.message(message)
-      }
+      transport.onmessage = (value: unknown) => receiveValue(value, receiver)
       transport.onclose = () => receiver.closed(new ClientError('closed', 'The transport was closed'))
       transport.onerror = (error) => receiver.ignored(error.message)
       return transport.start()

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../core/clock.ts'
+import { Counts } from '../core/counts.ts'
 import { InFlight } from '../core/in-flight.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -24,7 +25,6 @@ export interface AskOptions {
   onProgress?: ((progress: Params) => void) | undefined
   /** Notifications on the request's own stream, or with its progress token. */
   onNotification?: ((method: string, params: Params) => void) | undefined
-  /** Answers questions that belong to this request. */
   answer?: ((question: ServerQuestion, context: QuestionContext) => Promise<Params>) | undefined
 }
 
@@ -35,7 +35,7 @@ export interface ServerQuestion {
 
 export interface SessionListener {
   /** Called for every notification that no request took. */
-  notification(method: string, params: Params, request: Id | undefined): void
+  notification(method: string, params: Params): void
   /** Answers a question that belongs to no request in flight. */
   answer(question: ServerQuestion, context: QuestionContext): Promise<Params>
   ignored(problem: string): void
@@ -48,7 +48,6 @@ export interface SessionListener {
 export const maxOpenQuestions = 64
 
 export interface ClientSession {
-  /** Returns the id for the next request. */
   nextId(): number
   /** Sends one request and resolves with its raw result. */
   ask(id: number, method: string, params: Params, options: AskOptions): Promise<Params>
@@ -86,11 +85,11 @@ export function createSession(transport: Transport, listener: SessionListener, c
   function notified(method: string, params: Params, on: Id | undefined): void {
     if (method === 'notifications/cancelled') withdrawn(params['requestId'] as Id)
     const token = method === 'notifications/progress' ? params['progressToken'] : (on ?? subscriptionOf(params))
-    const request = requestOf(token)
+    const options = requestOf(token)?.parts.options
     try {
-      if (method === 'notifications/progress') request?.options.onProgress?.(params)
-      if (request?.options.onNotification) request.options.onNotification(method, params)
-      else listener.notification(method, params, on)
+      if (method === 'notifications/progress') options?.onProgress?.(params)
+      if (options?.onNotification) options.onNotification(method, params)
+      else listener.notification(method, params)
     } catch {
       listener.ignored(`a handler of ${method} threw`)
     }
@@ -104,38 +103,36 @@ export function createSession(transport: Transport, listener: SessionListener, c
       return
     }
     const request = requestOf(id)
-    if (request?.method === 'subscriptions/listen')
+    if (request?.parts.method === 'subscriptions/listen')
       request.reject(new ClientError('closed', 'The server ended the subscription'))
   }
 
   /** How many questions each request is answering. */
-  const answering = new Map<Pending, number>()
+  const answering = new Counts<Pending>()
 
   /**
    * A channel does not say which request a question belongs to. It is the oldest one that can answer and waits for no
    * answer yet, otherwise the newest: a server often asks several questions at once.
    */
-  function askedBy(on: Id | undefined): Pending | undefined {
-    if (on !== undefined) return requestOf(on)
-    const able = [...pending].filter(({ options }) => options.answer).sort((one, other) => one.id - other.id)
-    return able.find((request) => !answering.has(request)) ?? able.at(-1)
-  }
-  function attributionOnChannel(): 'only call' | 'oldest call' {
-    return [...pending].filter(({ options }) => options.answer).length === 1 ? 'only call' : 'oldest call'
+  function askedBy(on: Id | undefined): { request: Pending | undefined } & Pick<QuestionContext, 'attribution'> {
+    if (on !== undefined) return { request: requestOf(on), attribution: 'stream' }
+    const able = [...pending]
+      .filter(({ parts }) => parts.options.answer)
+      .sort((one, other) => one.parts.id - other.parts.id)
+    const request = able.find((each) => answering.get(each) === 0) ?? able.at(-1)
+    return { request, attribution: able.length === 1 ? 'only call' : 'oldest call' }
   }
   async function answerFor(
     request: Pending | undefined,
     question: ServerQuestion,
     context: QuestionContext,
   ): Promise<Params> {
-    if (!request?.options.answer) return listener.answer(question, context)
-    answering.set(request, (answering.get(request) ?? 0) + 1)
+    if (!request?.parts.options.answer) return listener.answer(question, context)
+    answering.add(request, 1)
     try {
-      return await request.options.answer(question, context)
+      return await request.parts.options.answer(question, context)
     } finally {
-      const left = (answering.get(request) ?? 1) - 1
-      if (left === 0) answering.delete(request)
-      else answering.set(request, left)
+      answering.add(request, -1)
     }
   }
 
@@ -149,21 +146,21 @@ export function createSession(transport: Transport, listener: SessionListener, c
       else if (open.size >= maxOpenQuestions) answer = { error: { code: -32603, message: 'Too many open questions' } }
       else {
         open.set(id, controller)
-        const request = askedBy(on)
+        const { request, attribution } = askedBy(on)
         const context: QuestionContext = {
-          ...{ signal: controller.signal, method: request?.method },
-          ...(request && { attribution: on === undefined ? attributionOnChannel() : 'stream' }),
+          ...{ signal: controller.signal, method: request?.parts.method },
+          ...(request && attribution && { attribution }),
         }
         answer = { result: await answerFor(request, { method, params }, context) }
-        if (open.get(id) === controller) open.delete(id)
       }
     } catch (thrown) {
-      if (open.get(id) === controller) open.delete(id)
       answer =
         thrown instanceof UndeclaredQuestion
           ? { error: { code: -32601, message: thrown.message } }
           : // The handler's own words may hold secrets.
             { error: { code: -32603, message: 'The client could not answer' } }
+    } finally {
+      if (open.get(id) === controller) open.delete(id)
     }
     if (born === generation && !controller.signal.aborted) await transport.send({ jsonrpc: '2.0', id, ...answer })
   }
@@ -258,40 +255,31 @@ interface PendingParts {
 
 /** A request without its answer. A class, because a gateway makes one per call, and closures would be made for each. */
 class Pending {
-  readonly #parts: PendingParts
+  readonly parts: PendingParts
   cancelTimer: (() => void) | undefined = undefined
   unfollow: (() => void) | undefined = undefined
   unlisten: (() => void) | undefined = undefined
   constructor(parts: PendingParts) {
-    this.#parts = parts
-  }
-  get id(): number {
-    return this.#parts.id
-  }
-  get method(): string {
-    return this.#parts.method
-  }
-  get options(): AskOptions {
-    return this.#parts.options
+    this.parts = parts
   }
   resolve(result: Params): void {
     this.#settle()
-    this.#parts.resolve(result)
+    this.parts.resolve(result)
   }
   reject(error: Error): void {
     this.#settle()
-    this.#parts.reject(error)
+    this.parts.reject(error)
   }
   end(error: ClientError): void {
     this.reject(error)
-    this.#parts.ended(this.#parts, error)
+    this.parts.ended(this.parts, error)
   }
   timedOut(): void {
-    const { method, options } = this.#parts
+    const { method, options } = this.parts
     this.end(new ClientError('timeout', `The server did not answer ${method} within ${options.timeoutMs} ms`))
   }
   #settle(): void {
-    this.#parts.pending.delete(this.#parts.id)
+    this.parts.pending.delete(this.parts.id)
     this.cancelTimer?.()
     this.unfollow?.()
     this.unlisten?.()

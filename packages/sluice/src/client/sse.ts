@@ -3,14 +3,14 @@
  * address must have the same origin, otherwise a server could have messages and credentials sent elsewhere.
  */
 
-import { notOpen } from './channel.ts'
+import { notOpen, receiveText } from './channel.ts'
 import { ClientError } from './errors.ts'
 import { createEventParser } from './http/event-parser.ts'
 import { createRequester } from './http/requester.ts'
 import type { HttpResponse } from './http/sender.ts'
+import { isEventStream } from './http/stream.ts'
 import type { HttpTransportOptions } from './http/transport.ts'
-import type { Message } from './message.ts'
-import { defaultMaxMessageBytes, parseMessage } from './message.ts'
+import { defaultMaxMessageBytes } from './message.ts'
 import type { Receiver, Transport } from './transport.ts'
 
 /** Returns a transport over HTTP+SSE. `url` is the address of the event stream, usually `/sse`. */
@@ -27,19 +27,9 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
     for await (const chunk of response.chunks())
       for (const { type, data } of parser.push(chunk)) {
         if (type === 'endpoint') ready(endpointOf(data, server))
-        else if (type === 'message') deliver(data, receiver)
+        else if (type === 'message') receiveText(data, receiver)
       }
     throw new ClientError('closed', 'The event stream ended')
-  }
-  function deliver(data: string, receiver: Receiver): void {
-    let message: Message
-    try {
-      message = parseMessage(data)
-    } catch (thrown) {
-      receiver.ignored(thrown instanceof ClientError ? thrown.message : 'The server sent a bad event')
-      return
-    }
-    receiver.message(message)
   }
 
   return {
@@ -47,7 +37,7 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
     mirrorsHeaders: false,
     async open(receiver) {
       const response = await requester.send({ method: 'GET', url: server, headers: { accept: 'text/event-stream' } })
-      if (response.status !== 200 || !/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
+      if (response.status !== 200 || !isEventStream(response)) {
         response.discard()
         const { status } = response
         throw new ClientError('status', `No event stream at ${server} (HTTP ${status})`, { mayHaveRun: false, status })

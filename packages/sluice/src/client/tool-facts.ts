@@ -6,9 +6,9 @@
 
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { HeaderParam } from '../core/target.ts'
+import { headerParams } from '../protocol/schema.ts'
 import { ClientError } from './errors.ts'
-import type { MirroredArgument } from './http/mirror.ts'
-import { headerParamsOf } from './http/mirror.ts'
 
 const maxTools = 10_000
 
@@ -16,15 +16,14 @@ export interface ToolFacts {
   /** Learns from the entries of one page of `tools/list`. */
   learn(tools: unknown): void
   /** Returns the marked arguments of a tool. Throws if its marks are invalid, because its calls cannot be mirrored. */
-  headersOf(name: unknown): readonly MirroredArgument[]
-  /** Whether a tool may run as a task of 2025-11-25. */
+  headersOf(name: unknown): readonly HeaderParam[]
   supportsTask(name: string): boolean
   /** Why a listed tool cannot be called; `undefined` if it can. */
   problemOf(name: unknown): string | undefined
 }
 
 export function createToolFacts(ignored: (problem: string) => void): ToolFacts {
-  const known = new Map<string, readonly MirroredArgument[] | string>()
+  const known = new Map<string, readonly HeaderParam[] | string>()
   const tasked = new Set<string>()
   return {
     learn(tools) {
@@ -34,7 +33,7 @@ export function createToolFacts(ignored: (problem: string) => void): ToolFacts {
         if (support === 'required' || support === 'optional') tasked.add(tool['name'])
         else tasked.delete(tool['name'])
         try {
-          const params = headerParamsOf(tool['inputSchema'])
+          const params = headerParams(tool['inputSchema'], 'input')
           if (params.length > 0) known.set(tool['name'], params)
           else known.delete(tool['name'])
         } catch (thrown) {

@@ -203,6 +203,11 @@ export function bugOf(thrown: unknown): Bug | undefined {
     return { errorType: 'Error', errorMessage: 'an Error that cannot be read was thrown' }
   }
 }
+
+/** Returns the message of a thrown value, bounded: another party may have written it. */
+export const messageOf = (thrown: unknown, otherwise = ''): string =>
+  thrown instanceof Error ? thrown.message.slice(0, 300) : otherwise
+
 export interface Bug {
   readonly errorType: string
   readonly errorMessage: string

@@ -3,8 +3,8 @@
  * prefixed names, and of profiles. For a group of callers too, if rules or profiles tell callers apart.
  */
 
-import { RpcError } from '../core/error.ts'
 import type { ServerDefinition } from '../protocol/definition.ts'
+import type { Tool } from '../protocol/tools.ts'
 import type { UpstreamTargets } from './endpoint.ts'
 import { endpointOf, settingsOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
@@ -19,10 +19,10 @@ import { createTable } from './table.ts'
 import type { TargetContext } from './targets.ts'
 import { linkedTarget } from './targets.ts'
 import type { LeftOut, Upstream } from './types.ts'
+import { unavailable } from './upstream-error.ts'
 import { upstreamSkills } from './upstream-skills.ts'
 import type { Watches } from './watches.ts'
 
-/** The upstreams as one server sees them. */
 export interface Contexts {
   of(upstream: string): OneContext
 }
@@ -32,15 +32,12 @@ export interface OneContext {
   readonly watches: Pick<Watches, 'watch'>
 }
 
-/** What an endpoint serves. */
 export interface EndpointSpec {
-  /** Name, version and the like. */
   readonly base: ServerDefinition
   readonly upstreams: readonly Upstream[]
   /** Whether it has the names of its only upstream. */
   readonly hasOwnNames: boolean
   readonly profiles: Profiles
-  /** The profile that it serves. */
   readonly profile?: string
 }
 
@@ -76,16 +73,10 @@ function compileOne(
 ): CompiledEndpoint {
   const [upstream] = upstreams
   const { one, context, watches } = contexts.of(upstream?.name ?? '')
-  if (!upstream || !one.definitions)
-    return {
-      definition: withSignIn({ ...base, ...unknownLists(upstreams) }, [[one, 'sign_in']]),
-      owners,
-      leftOut: new Map(),
-      origins: new Map(),
-    }
+  if (!upstream || !one.definitions) return unknownEndpoint(base, upstreams, owners, one.auth?.tool?.('sign_in'))
   const filter = filterOf(profiles, profile, audience)
   const listed = targetsOf(upstream, one.definitions, context, { audience, filter })
-  const targets = withSignInTool(listed, one, 'sign_in')
+  const targets = withSignInTool(listed, one.auth?.tool?.('sign_in'))
   return {
     definition: {
       ...endpointOf(base, one.definitions, targets, context, filter !== undefined),
@@ -115,16 +106,8 @@ function compileAll(
     return [{ upstream, definitions, toolNames }]
   })
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
-  if (claimants.length === 0)
-    return {
-      definition: withSignIn(
-        { ...base, ...unknownLists(upstreams) },
-        upstreams.map(({ name }) => [contexts.of(name).one, signInName(name)]),
-      ),
-      owners: previous,
-      leftOut: new Map(),
-      origins: new Map(),
-    }
+  const signInToolOf = ({ name }: Upstream): Tool | undefined => contexts.of(name).one.auth?.tool?.(signInName(name))
+  if (claimants.length === 0) return unknownEndpoint(base, upstreams, previous, ...missing.map(signInToolOf))
   const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
   const links = createLinks(table.ownerOfUri)
   const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
@@ -141,7 +124,7 @@ function compileAll(
     const { name } = upstream
     const naming = table.namingOf(name)
     const listed = targetsOf(upstream, definitions, contextOf(name), { naming, audience, filter })
-    const made = withSignInTool(listed, contexts.of(name).one, signInName(name))
+    const made = withSignInTool(listed, signInToolOf(upstream))
     leftOut.set(name, made.leftOut)
     for (const [served, origin] of originsOf(name, made.ownNames)) origins.set(served, origin)
     const keepsNames = upstream.prefix === ''
@@ -155,7 +138,7 @@ function compileAll(
     ),
     ...missing.map(({ name }) => `# ${name}\n\nThis server is unavailable now, so its tools are not listed.`),
   ].filter((text) => text !== undefined)
-  const waiting = missing.flatMap(({ name }) => contexts.of(name).one.auth?.tool?.(signInName(name)) ?? [])
+  const waiting = missing.flatMap((upstream) => signInToolOf(upstream) ?? [])
   const skills = upstreamSkills(
     claimants.map(({ upstream: { name }, definitions }) => ({
       ...{ definitions, context: contextOf(name), uris: urisOf(name) },
@@ -190,35 +173,35 @@ function compileAll(
   return { definition, owners: table.owners, leftOut, origins }
 }
 
-type Signing = OneContext['one']
 const signInName = (upstream: string): string => `${upstream}_sign_in`
 
 /** Adds the tool by which callers sign in. A tool of the upstream with the same name keeps the name. */
-function withSignInTool(targets: UpstreamTargets, { auth }: Signing, name: string): UpstreamTargets {
-  const own = targets.tools.some((each) => each.name === name) ? undefined : auth?.tool?.(name)
-  return own ? { ...targets, tools: [...targets.tools, own] } : targets
-}
+const withSignInTool = (targets: UpstreamTargets, tool: Tool | undefined): UpstreamTargets =>
+  tool && !targets.tools.some(({ name }) => name === tool.name)
+    ? { ...targets, tools: [...targets.tools, tool] }
+    : targets
 
-/** While definitions wait for the first sign-in, the tool for it is listed alone. */
-function withSignIn(base: ServerDefinition, all: readonly (readonly [Signing, name: string])[]): ServerDefinition {
-  const tools = all.flatMap(([{ auth }, name]) => auth?.tool?.(name) ?? [])
-  if (tools.length === 0) return base
-  const { unavailable: _, ...known } = base
-  return {
-    ...known,
-    tools,
-    instructions: `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim(),
-  }
+/** While definitions wait for the first sign-in, the tools for it are listed alone. */
+function unknownEndpoint(
+  base: ServerDefinition,
+  upstreams: readonly Upstream[],
+  owners: Owners,
+  ...signInTools: readonly (Tool | undefined)[]
+): CompiledEndpoint {
+  const tools = signInTools.filter((tool) => tool !== undefined)
+  const instructions = `${base.instructions ?? ''}\n\nSign in first: its tools are listed then.`.trim()
+  const { unavailable, ...empty } = unknownLists(upstreams)
+  const definition = { ...base, ...empty, ...(tools.length > 0 ? { tools, instructions } : { unavailable }) }
+  return { definition, owners, leftOut: new Map(), origins: new Map() }
 }
 
 /** Before definitions are known, every capability is declared and every list is refused: it must not look empty. */
-export const unknownLists = (upstreams: readonly Upstream[]): Partial<ServerDefinition> => ({
-  tools: [],
-  prompts: [],
-  resources: [],
-  unavailable: new RpcError(
-    'upstreamUnavailable',
+export const unknownLists = (
+  upstreams: readonly Upstream[],
+): Required<Pick<ServerDefinition, 'tools' | 'prompts' | 'resources' | 'unavailable'>> => ({
+  ...{ tools: [], prompts: [], resources: [] },
+  unavailable: unavailable(
     `${upstreams.map(({ name }) => name).join(', ')}: not reached yet, so the lists are unknown. Try again later`,
-    { data: { mayHaveRun: false, retryAfterMs: 5000 } },
+    { retryAfterMs: 5000 },
   ),
 })

@@ -8,9 +8,10 @@ import { RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { readDefinitions } from './definitions.ts'
 import type { PinnedLists } from './pinned.ts'
-import { entriesOf, isPinnedList, pinHash } from './pinned.ts'
+import { entriesOf, isPinnedList, partsOf, pinHash } from './pinned.ts'
 import type { Quarantine } from './quarantine.ts'
 import { notRun } from './transport-connections.ts'
+import { unavailable } from './upstream-error.ts'
 
 /** The definition that a call uses, as it was when the call's target was made. */
 export interface CalledDefinition {
@@ -19,13 +20,11 @@ export interface CalledDefinition {
 }
 
 export interface ConnectionCheckDeps {
-  /** The upstream's name. */
   readonly name: string
   readonly quarantine: Quarantine
   readonly timeoutMs: number
   /** Lists the upstream again on the connection of the discovery. */
   refresh(): Promise<void>
-  /** Reports a connection that differs. */
   differs(connection: string, definition: string): void
 }
 
@@ -74,19 +73,17 @@ export function createConnectionCheck(deps: ConnectionCheckDeps): ConnectionChec
     if (oldest !== undefined && differing.size >= maxDiffering) differing.delete(oldest)
     differing.set(connection, different)
     deps.differs(connection, different)
-    throw new RpcError(
-      'upstreamUnavailable',
+    throw unavailable(
       `${name} defines ${nameOf(different)} differently on this connection than for everyone else. The call did not run: tell the operator`,
-      { data: { mayHaveRun: false, definition: different } },
+      { definition: different },
     )
   }
 
   function assertServed({ id, hash }: CalledDefinition): void {
     if (quarantine.servedHash(id) === hash) return
-    throw new RpcError(
-      'upstreamUnavailable',
+    throw unavailable(
       `The definition of ${nameOf(id)} changed and waits for an operator. The call did not run: tell the operator`,
-      { data: { mayHaveRun: false, definition: id } },
+      { definition: id },
     )
   }
 
@@ -130,4 +127,4 @@ export function createConnectionCheck(deps: ConnectionCheckDeps): ConnectionChec
 const isSameText = (one: Params, other: Params): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Returns the name in an id, bounded, because an upstream chose it. */
-const nameOf = (id: string): string => id.slice(id.indexOf(':') + 1).slice(0, 128)
+const nameOf = (id: string): string => partsOf(id).name.slice(0, 128)

@@ -3,7 +3,7 @@
  * definitions never have the same lines, because a reviewer would not see the difference.
  */
 
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import type { PinnedContent } from './pinned.ts'
 
 /** Returns the lines of a definition. Every member is there, in an order that does not depend on the upstream's. */
@@ -38,12 +38,5 @@ function valueLines(label: string, value: unknown, indent: string): readonly str
 const plainName = (name: string): string => (/^[\w$./-]+$/.test(name) ? name : JSON.stringify(name))
 
 /** Quotes texts that look like another value, such as "1" and "true". */
-function plainText(text: string): string {
-  if (text === '' || text === '|') return JSON.stringify(text)
-  try {
-    JSON.parse(text)
-    return JSON.stringify(text)
-  } catch {
-    return text
-  }
-}
+const plainText = (text: string): string =>
+  text === '' || text === '|' || parseJson(text) !== undefined ? JSON.stringify(text) : text

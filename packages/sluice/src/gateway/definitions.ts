@@ -3,14 +3,14 @@
  * connection is compared with them.
  */
 
-import { ServerError } from '../client/errors.ts'
+import { errorCodes, ServerError } from '../client/errors.ts'
 import type { Client } from '../client/types.ts'
 import { digest } from '../core/digest.ts'
 import type { Params } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { skillSettings } from './upstream-skills.ts'
 
-/** Everything an upstream lists, unchanged. */
 export interface UpstreamDefinitions {
   readonly revision: string
   readonly serverInfo: Params
@@ -20,7 +20,6 @@ export interface UpstreamDefinitions {
   readonly prompts: readonly Params[]
   readonly resources: readonly Params[]
   readonly templates: readonly Params[]
-  /** Skills, if the upstream declares them. */
   readonly skills?: readonly Params[]
 }
 
@@ -28,10 +27,8 @@ export interface UpstreamDefinitions {
 const maxEntries = { tools: 2000, prompts: 2000, resources: 10_000, templates: 1000, skills: 1000 }
 const maxLength = 16 * 1024 * 1024
 const maxInstructions = 32 * 1024
-const methodNotFound = -32601
 
 type ListName = keyof typeof maxEntries
-type Lists = { -readonly [list in Exclude<ListName, 'skills'>]: readonly Params[] }
 const lists: readonly (readonly [
   name: ListName,
   isDeclared: (by: Params) => boolean,
@@ -55,9 +52,7 @@ export async function readDefinitions(
   isWanted: (list: string) => boolean = () => true,
 ): Promise<UpstreamDefinitions> {
   const { revision, capabilities, instructions, serverInfo } = client.agreement
-  const found: { [list in ListName]?: readonly Params[] } & Lists = {
-    ...{ tools: [], prompts: [], resources: [], templates: [] },
-  }
+  const found: Mutable<Pick<UpstreamDefinitions, ListName>> = { tools: [], prompts: [], resources: [], templates: [] }
   let length = 0
   for (const [name, isDeclared, method, member] of lists) {
     if (!isWanted(name) || !isDeclared(capabilities)) continue
@@ -73,7 +68,7 @@ export async function readDefinitions(
       }
     } catch (thrown) {
       // Some servers declare resources and have no templates.
-      if (!(thrown instanceof ServerError) || thrown.code !== methodNotFound) throw thrown
+      if (!(thrown instanceof ServerError) || thrown.code !== errorCodes.methodNotFound) throw thrown
     }
     found[name] = entries
   }
@@ -88,12 +83,8 @@ export async function readDefinitions(
 
 /** Returns stored definitions; `undefined` if the text is not what this version wrote. */
 export function parseDefinitions(text: string): UpstreamDefinitions | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return areDefinitions(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return areDefinitions(value) ? value : undefined
 }
 
 const areDefinitions = (value: unknown): value is UpstreamDefinitions =>

@@ -7,7 +7,7 @@ import { ClientError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
-import { RpcError } from '../core/error.ts'
+import { messageOf, RpcError } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
 import type { Connections, ScopeKey } from './connections.ts'
@@ -23,7 +23,6 @@ export interface DiscoveryOptions {
   readonly logger: Logger
   readonly timeoutMs: number
   readonly refreshMs: number
-  /** Keeps the connection for notifications of changes. */
   readonly keepsConnection: boolean
   /** A rejection counts as a failed listing. */
   found(definitions: UpstreamDefinitions): Promise<void>
@@ -37,6 +36,8 @@ export interface UpstreamDiscovery {
   readonly lastError: string | undefined
   close(): Promise<void>
 }
+
+export const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
 
 /** Changes within this time are one change. */
 const gatherMs = 100
@@ -120,8 +121,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
   function failed(thrown: unknown): unknown {
     // The operator reads why the connection failed. A refusal is for callers, who must not learn it.
     const cause = thrown instanceof RpcError && thrown.cause instanceof ClientError ? thrown.cause : thrown
-    const message = cause instanceof Error ? cause.message : 'unknown failure'
-    lastError = message.slice(0, 300)
+    lastError = messageOf(cause, 'unknown failure')
     logger.warn({ event: 'upstreamNotListed', upstream: name, message: lastError, retryMs })
     forget()
     schedule(retryMs)
@@ -138,7 +138,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
         { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
         {
           notification: (method) => {
-            if (/^notifications\/\w+\/list_changed$/.test(method)) changed()
+            if (isListChanged(method)) changed()
           },
           reopened: changed,
           ended: () => {
@@ -147,8 +147,7 @@ export function createDiscovery(options: DiscoveryOptions): UpstreamDiscovery {
         },
       )
     } catch (thrown) {
-      const message = thrown instanceof Error ? thrown.message : ''
-      logger.info({ event: 'upstreamNotWatched', upstream: name, message: message.slice(0, 300) })
+      logger.info({ event: 'upstreamNotWatched', upstream: name, message: messageOf(thrown) })
     }
     kept = { client, subscription, release }
   }

@@ -43,7 +43,6 @@ export type Naming = (kind: LeftOut['kind'], name: string) => string | { readonl
 
 const sameName: Naming = (_, name) => name
 
-/** Returns the settings of a tool for a group of callers. */
 export function settingsOf(upstream: Upstream, entry: Params, audience: Audience | undefined): ToolSettings {
   const { name, annotations } = entry
   const isReadOnly = upstream.trustHints === true && isObject(annotations) && annotations['readOnlyHint'] === true
@@ -51,7 +50,6 @@ export function settingsOf(upstream: Upstream, entry: Params, audience: Audience
   return settingsFor(upstream.name, String(name), isReadOnly, matching)
 }
 
-/** Makes the targets of an upstream. */
 export function targetsOf(
   upstream: Upstream,
   definitions: UpstreamDefinitions,
@@ -59,12 +57,12 @@ export function targetsOf(
   { naming = sameName, audience, filter }: Selection = {},
 ): UpstreamTargets {
   const leftOut: LeftOut[] = []
-  function make<T>(
+  function make<Entry, T>(
     kind: LeftOut['kind'],
-    entries: readonly Params[],
-    nameOf: (entry: Params) => unknown,
-    target: (entry: Params, name: string) => T,
-    servedName: (own: string) => string = (own) => own,
+    entries: readonly Entry[],
+    nameOf: (entry: Entry) => unknown,
+    target: (entry: Entry, name: string) => T,
+    servedName: (own: string, entry: Entry) => string = (own) => own,
   ): readonly T[] {
     const seen = new Set<string>()
     return entries.flatMap((entry) => {
@@ -74,7 +72,7 @@ export function targetsOf(
         if (typeof own !== 'string') throw new TypeError('its name is not text')
         if (seen.has(own)) throw new TypeError('it is listed twice')
         seen.add(own)
-        const name = naming(kind, servedName(own))
+        const name = naming(kind, servedName(own, entry))
         if (typeof name !== 'string') throw new TypeError(name.reason)
         return [target(entry, name)]
       } catch (thrown) {
@@ -84,32 +82,27 @@ export function targetsOf(
       }
     })
   }
-  const byName = (entry: Params): unknown => entry['name']
-  const settings = new Map<string, ToolSettings>()
-  const served = definitions.tools.filter((entry) => {
-    const own = String(entry['name'])
-    const decided = settingsOf(upstream, entry, audience)
-    settings.set(own, decided)
-    return decided.isAllowed && (!filter || filter(upstream.name, own))
-  })
+  const byUri = (entry: Params): unknown => entry['uri']
+  const settings = new Map(definitions.tools.map((entry) => [entry, settingsOf(upstream, entry, audience)]))
+  const served = [...settings].filter(
+    ([entry, { isAllowed }]) => isAllowed && (!filter || filter(upstream.name, String(entry['name']))),
+  )
   const namesGiven = new Map<string, string>()
-  for (const entry of served) {
+  for (const [entry, { name }] of served) {
     const own = String(entry['name'])
-    const name = settings.get(own)?.name ?? own
     if (name !== own && !namesGiven.has(name)) namesGiven.set(name, own)
   }
   const ownNames = new Map<string, string>()
   const tools = make(
     'tool',
     served,
-    byName,
-    (entry, name) => {
-      const made = toolTarget(entry, name, settingsOf(upstream, entry, audience), context)
+    ([entry]) => entry['name'],
+    ([entry, decided], name) => {
+      const made = toolTarget(entry, name, decided, context)
       ownNames.set(name, String(entry['name']))
       return made
     },
-    (own) => {
-      const name = settings.get(own)?.name ?? own
+    (own, [, { name }]) => {
       const other = namesGiven.get(name)
       // Otherwise an upstream could later list a tool under the name that the operator gave to another.
       if (other !== undefined && other !== own) throw new TypeError(`a rule gives its name to ${other}`)
@@ -117,28 +110,16 @@ export function targetsOf(
     },
   )
   // A profile has tools only, because resources and prompts would show what it leaves out.
-  const others: Pick<UpstreamDefinitions, 'prompts' | 'resources' | 'templates'> = filter
-    ? { prompts: [], resources: [], templates: [] }
-    : definitions
-  const prompts = make('prompt', others.prompts, byName, (entry, name) => promptTarget(entry, name, context))
-  const resources = make(
-    'resource',
-    filter ? [] : withSkillDigests(definitions),
-    (entry) => entry['uri'],
-    (entry, uri) => resourceTarget(entry, uri, context),
-  )
-  const templates = make(
-    'template',
-    others.templates,
-    (entry) => entry['uriTemplate'],
-    (entry, uri) => resourceTarget(entry, uri, context),
-  )
-  make(
-    'skill',
-    skillUrisOf(definitions).map((uri) => ({ uri })),
-    (entry) => entry['uri'],
-    (_, uri) => uri,
-  )
+  const unlessFiltered = (entries: readonly Params[]): readonly Params[] => (filter ? [] : entries)
+  const byName = (entry: Params): unknown => entry['name']
+  const toPrompt = (entry: Params, name: string): Prompt => promptTarget(entry, name, context)
+  const prompts = make('prompt', unlessFiltered(definitions.prompts), byName, toPrompt)
+  const toResource = (entry: Params, uri: string): Resource => resourceTarget(entry, uri, context)
+  const resources = make('resource', unlessFiltered(withSkillDigests(definitions)), byUri, toResource)
+  const byTemplate = (entry: Params): unknown => entry['uriTemplate']
+  const templates = make('template', unlessFiltered(definitions.templates), byTemplate, toResource)
+  const skills = skillUrisOf(definitions).map((uri) => ({ uri }))
+  make('skill', skills, byUri, (_, uri) => uri)
   return {
     tools: filter ? tools.map((tool) => withOwnPage(tool, () => false)) : tools,
     prompts,
@@ -151,7 +132,6 @@ export function targetsOf(
 
 const maxLeftOut = 1000
 
-/** Returns the definition of the endpoint for one upstream. */
 export function endpointOf(
   base: ServerDefinition,
   definitions: UpstreamDefinitions,

@@ -112,14 +112,12 @@ export interface AppliedRule {
   readonly ignored: readonly string[]
 }
 
-/** The endpoints and the known definitions of a gateway. */
 export interface ExplainedGateway {
   readonly specs: ReadonlyMap<string, EndpointSpec>
   readonly profiles: Profiles
   readonly running: ReadonlyMap<string, Pick<RunningUpstream, 'upstream' | 'definitions'>> | undefined
 }
 
-/** Returns the tools of upstreams whose definitions are known. */
 export const toolsOf = (
   running: readonly Pick<RunningUpstream, 'upstream' | 'definitions'>[],
 ): readonly UpstreamTool[] =>

@@ -25,33 +25,18 @@ export function fromSdk({ create, ...settings }: FromSdkOptions): Upstream {
   return overTransports({ trust: 'always', ...settings }, () => {
     const [ours, theirs] = transportPair()
     let server: SdkServer | undefined
-    return fromSdkTransport(
-      {
-        get onmessage() {
-          return ours.onmessage
-        },
-        set onmessage(listener) {
-          ours.onmessage = listener
-        },
-        get onclose() {
-          return ours.onclose
-        },
-        set onclose(listener) {
-          ours.onclose = listener
-        },
-        async start() {
-          server = await create()
-          await server.connect(theirs as never)
-          await ours.start()
-        },
-        send: (message) => ours.send(message),
-        async close() {
-          await ours.close()
-          await server?.close()
-        },
+    const { close } = ours
+    const transport: SdkTransport = Object.assign(ours, {
+      async start() {
+        server = await create()
+        await server.connect(theirs as never)
       },
-      settings.name,
-    )
+      async close() {
+        await close()
+        await server?.close()
+      },
+    })
+    return fromSdkTransport(transport, settings.name)
   })
 }
 

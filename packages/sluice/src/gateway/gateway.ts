@@ -10,6 +10,7 @@ import { digest } from '../core/digest.ts'
 import type { Contribution, Services } from '../core/plugin.ts'
 import type { Seal } from '../core/seal.ts'
 import { createSeal } from '../core/seal.ts'
+import { createShared } from '../core/shared.ts'
 import type { DefinitionSource, ServerDefinition } from '../protocol/definition.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { callbackOf, callerAuthLayer, signInsOf } from './auth/layer.ts'
@@ -39,26 +40,11 @@ export function gateway(options: GatewayOptions): Gateway {
   if (names.size < upstreams.length)
     throw new TypeError('gateway: two upstreams have the same name; rename one of them')
   assertProfiles(profiles, [...names])
-  let runtime: Runtime | undefined
-  let servers = 0
+  const shared = createShared<Runtime>()
+  const running = (): Runtime['upstreams'] | undefined => shared.current?.upstreams
   const reviewListeners = new Set<(upstream: string) => void>()
   const changed = (upstream: string): void => {
     for (const listener of reviewListeners) listener(upstream)
-  }
-
-  /** Joins the running part, or starts it. */
-  function join(services: Services): { readonly runtime: Runtime; leave(): Promise<void> } {
-    runtime ??= createRuntime(info.name, upstreams, startMs, services, changed, (one) => problemsOf(one, profiles))
-    const joined = runtime
-    servers++
-    return {
-      runtime: joined,
-      async leave() {
-        if (--servers > 0) return
-        runtime = undefined
-        await joined.close()
-      },
-    }
   }
 
   /** Returns a source that compiles an endpoint again whenever definitions change. */
@@ -68,7 +54,9 @@ export function gateway(options: GatewayOptions): Gateway {
     const source: DefinitionSource = {
       ...(needsRate && { needs: ['rateLimit'] }),
       start(services, update): Contribution {
-        const { runtime: joined, leave } = join(services)
+        const { joined, leave } = shared.join(() =>
+          createRuntime(info.name, upstreams, startMs, services, changed, (one) => problemsOf(one, profiles)),
+        )
         const contexts = contextsOf(joined, services, endpoint)
         /** Other endpoints have no name of several upstreams that a restart could give to another. */
         const stored = endpoint === '' ? joined.owners : undefined
@@ -133,17 +121,17 @@ export function gateway(options: GatewayOptions): Gateway {
     ...endpointFor('', all),
     endpoints: Object.fromEntries(endpoints.filter(([key]) => names.has(key))),
     profiles: Object.fromEntries(endpoints.filter(([key]) => !names.has(key))),
-    signIns: signInsOf(() => runtime?.upstreams),
-    states: () => [...(runtime?.upstreams.values() ?? [])].map((one) => stateOf(one, problemsOf(one, profiles))),
-    upstreamTools: () => toolsOf([...(runtime?.upstreams.values() ?? [])]),
-    explain: (question, host) => explainCall({ specs, profiles, running: runtime?.upstreams }, question, host),
+    signIns: signInsOf(running),
+    states: () => [...(running()?.values() ?? [])].map((one) => stateOf(one, problemsOf(one, profiles))),
+    upstreamTools: () => toolsOf([...(running()?.values() ?? [])]),
+    explain: (question, host) => explainCall({ specs, profiles, running: running() }, question, host),
     async restart(name) {
-      const one = runtime?.upstreams.get(name)
+      const one = running()?.get(name)
       if (!one) throw new TypeError(`Unknown upstream "${name}"`)
       await one.connections.restart()
-      await runtime?.refresh(one)
+      await shared.current?.refresh(one)
     },
-    review: createReview(() => runtime, reviewListeners),
+    review: createReview(() => shared.current, reviewListeners),
   }
 }
 

@@ -24,7 +24,6 @@ function cleanMeta(meta: unknown): Params | undefined {
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
-/** Replaces `_meta` of an object by its clean form. */
 export function withCleanMeta<T extends Params>(value: T): T {
   if (!('_meta' in value)) return value
   const { _meta, ...rest } = value

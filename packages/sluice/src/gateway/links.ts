@@ -11,7 +11,6 @@ import type { Tool } from '../protocol/tools.ts'
 export interface Links {
   /** Returns the upstream whose result named the URI last. */
   ownerOf(uri: string): string | undefined
-  /** Returns the answer of an upstream with safe links. */
   outgoing(upstream: string, answer: Result): Result
 }
 

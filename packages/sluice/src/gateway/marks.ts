@@ -5,26 +5,21 @@
 
 import { markedPieces } from '../approvals/text/marked-text.ts'
 import { isObject } from '../core/json.ts'
+import type { UpstreamTool } from './explain.ts'
 import type { PinnedDefinition } from './pinned.ts'
 
 const maxMarks = 20
 /** Longer texts are searched up to here. */
 const maxText = 64 * 1024
 
-/** A tool that a definition could name. */
-export interface NamedTool {
-  readonly upstream: string
-  readonly name: string
-}
-
 /** Returns the marks of a definition. `tools` are those of all upstreams. */
 export function marksOf(
   upstream: string,
   definition: PinnedDefinition,
-  tools: readonly NamedTool[],
+  tools: readonly UpstreamTool[],
 ): readonly string[] {
   const texts = [...textsIn(definition.content.definition, '')]
-  const others = tools.filter(({ name, upstream: of }) => of !== upstream || name !== definition.name)
+  const others = tools.filter(({ tool, upstream: of }) => of !== upstream || tool !== definition.name)
   return [
     ...texts.flatMap(([member, text]) => characterMarks(member, text)),
     ...toolMarks(upstream, texts, others),
@@ -45,14 +40,13 @@ function* textsIn(value: unknown, path: string): Iterable<readonly [path: string
 
 function characterMarks(member: string, text: string): readonly string[] {
   const pieces = text.split(/[\n\t]|\r\n/).flatMap(markedPieces)
-  const codesOf = (kind: 'hidden' | 'alike'): readonly string[] => [
-    ...new Set(
-      pieces.flatMap((piece) => {
-        if (piece.kind === 'text' || piece.kind !== kind) return []
-        return piece.kind === 'alike' && piece.like ? [`${piece.code}, like ${piece.like}`] : [piece.code]
-      }),
-    ),
-  ]
+  const codesOf = (kind: 'hidden' | 'alike'): readonly string[] => {
+    const codes = pieces.flatMap((piece) => {
+      if (piece.kind === 'text' || piece.kind !== kind) return []
+      return piece.kind === 'alike' && piece.like ? `${piece.code}, like ${piece.like}` : piece.code
+    })
+    return [...new Set(codes)]
+  }
   const [hidden, alike] = [codesOf('hidden'), codesOf('alike')]
   return [
     ...(hidden.length > 0 ? [`${member} has hidden characters: ${hidden.slice(0, 5).join('; ')}`] : []),
@@ -66,11 +60,11 @@ const isOrdinary = (name: string): boolean => /^[A-Za-z]?[a-z]*$/.test(name)
 function toolMarks(
   upstream: string,
   texts: readonly (readonly [member: string, text: string])[],
-  others: readonly NamedTool[],
+  others: readonly UpstreamTool[],
 ): readonly string[] {
-  const byName = new Map(others.map((tool) => [tool.name, tool]))
+  const byName = new Map(others.map((other) => [other.tool, other]))
   // On the endpoint for all, models see the names with the prefix.
-  for (const tool of others) byName.set(`${tool.upstream}_${tool.name}`, tool)
+  for (const other of others) byName.set(`${other.upstream}_${other.tool}`, other)
   const found = new Map<string, string>()
   for (const [member, text] of texts)
     for (const { 0: word, index } of text.matchAll(/[A-Za-z0-9_][A-Za-z0-9_.-]*[A-Za-z0-9_]/g)) {

@@ -9,7 +9,6 @@ import { monotonicNow } from '../core/clock.ts'
 export interface PacedWork {
   /** Runs the work now or soon. Requests that come meanwhile share one run. */
   request(): void
-  /** Runs it now. */
   run(): void
   close(): void
 }

@@ -13,6 +13,7 @@ import { isObject } from '../core/json.ts'
 import type { Question } from '../core/target.ts'
 import { assertAskable } from '../layers/elicitation.ts'
 import type { RecordQuestion } from './question-log.ts'
+import type { RelayDeps, RelayRequest } from './relay.ts'
 import {
   answerMembers,
   asksForEver,
@@ -27,24 +28,13 @@ import {
 
 type AskClient = (questions: { readonly [name: string]: Question }) => Promise<Params>
 
-interface Questionable {
-  /** Whether the upstream may ask during a call that needed an approval. */
-  readonly relaysQuestions?: boolean
-}
+type Questionable = Pick<RelayRequest, 'relaysQuestions'>
 
 const askerOf = (call: Call): AskClient | undefined => call.task?.ask ?? call.park?.ask
 
-/** Whether a person approved the call, by a ticket or a grant. */
 export const wasApproved = (call: Call): boolean => call.ticketId !== undefined || call.facts['grant'] !== undefined
 
-/** What the questions of a call need of its upstream. */
-interface QuestionDeps {
-  /** The upstream's name. */
-  readonly name: string
-  /** Answers with the roots of the configuration, if there are any. */
-  readonly roots: QuestionHandlers['roots']
-  readonly record: RecordQuestion
-}
+type QuestionDeps = Pick<RelayDeps, 'name' | 'roots' | 'record'>
 
 /**
  * Returns how the questions of one call are answered; `undefined` if the call cannot wait for answers. `connection` is

@@ -5,10 +5,12 @@
 
 import { digest } from '../core/digest.ts'
 import type { Params } from '../core/json.ts'
+import { nameMatcher } from '../core/name-pattern.ts'
+import { omitUndefined } from '../core/omit-undefined.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import type { PinnedKind } from './review.ts'
+import type { UpstreamRule } from './types.ts'
 
-/** One pinned definition. */
 export interface PinnedDefinition {
   readonly id: string
   readonly kind: PinnedKind
@@ -17,7 +19,6 @@ export interface PinnedDefinition {
   readonly content: PinnedContent
 }
 
-/** What the hash covers. */
 export interface PinnedContent {
   /** The entry as the upstream listed it. */
   readonly definition: Params
@@ -28,6 +29,19 @@ export interface PinnedContent {
 /** Returns the arguments that rules set for a tool; `undefined` if they set none. */
 export type FixedArguments = (tool: string) => readonly Params[] | undefined
 
+/**
+ * Returns what the operator's rules set for a tool, rule by rule in their order. They decide what a call does, so they are
+ * pinned with it.
+ */
+export const fixedArgumentsOf =
+  (rules: readonly UpstreamRule[] = []): FixedArguments =>
+  (tool) => {
+    const setting = rules.filter((rule) => (rule.fixed ?? rule.defaults) !== undefined && nameMatcher(rule.tools)(tool))
+    return setting.length === 0
+      ? undefined
+      : setting.map(({ tenants, callers, fixed, defaults }) => omitUndefined({ tenants, callers, fixed, defaults }))
+  }
+
 /** What is pinned of an upstream's lists. A connection of a call has no instructions of interest. */
 export type PinnedLists = Pick<UpstreamDefinitions, 'tools' | 'prompts' | 'templates'>
 export const isPinnedList = (list: string): boolean => list === 'tools' || list === 'prompts' || list === 'templates'
@@ -36,6 +50,11 @@ export const isPinnedList = (list: string): boolean => list === 'tools' || list 
 const instructionsId = 'instructions'
 
 export const idOf = (kind: Exclude<PinnedKind, 'instructions'>, name: string): string => `${kind}:${name}`
+
+export function partsOf(id: string): { readonly kind: PinnedKind; readonly name: string } {
+  const [kind = ''] = id.split(':', 1)
+  return { kind: kind as PinnedKind, name: id === instructionsId ? id : id.slice(kind.length + 1) }
+}
 
 /** Returns the id of an entry; `undefined` if it has no name. Such an entry is never served. */
 function idOfEntry(kind: Exclude<PinnedKind, 'instructions'>, entry: Params): string | undefined {
@@ -58,11 +77,9 @@ export function entriesOf({ tools, prompts, templates }: PinnedLists): ReadonlyM
   return entries
 }
 
-/** Hashes one definition. */
 export const pinHash = (id: string, { definition, fixed }: PinnedContent): string =>
   digest([id, definition, fixed ?? null])
 
-/** Returns the pinned definitions by their ids. */
 export function pinnedOf(
   definitions: UpstreamDefinitions,
   fixedArguments: FixedArguments,
@@ -71,8 +88,7 @@ export function pinnedOf(
   const add = (id: string, kind: PinnedKind, name: string, content: PinnedContent): unknown =>
     pinned.set(id, { id, kind, name, content, hash: pinHash(id, content) })
   for (const [id, definition] of entriesOf(definitions)) {
-    const at = id.indexOf(':')
-    const [kind, name] = [id.slice(0, at) as PinnedKind, id.slice(at + 1)]
+    const { kind, name } = partsOf(id)
     const fixed = kind === 'tool' ? fixedArguments(name) : undefined
     add(id, kind, name, { definition, ...(fixed && { fixed }) })
   }
@@ -84,8 +100,7 @@ export function pinnedOf(
 /** What a server says about itself to models and people. Its version is not part of it, because it only counts releases. */
 function wordsOf({ instructions, serverInfo }: UpstreamDefinitions): Params {
   const { title, description, websiteUrl, icons } = serverInfo
-  const words = { instructions, title, description, websiteUrl, icons }
-  return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined))
+  return omitUndefined({ instructions, title, description, websiteUrl, icons })
 }
 
 /** Returns the part of the definitions whose ids are accepted. Entries without a name stay, to be left out with the reason. */

@@ -3,13 +3,13 @@
  * restarts, and all processes that share the store see the same. The texts of accepted definitions are kept for diffs.
  */
 
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Key, Store } from '../core/store.ts'
 import type { PinnedContent, PinnedDefinition } from './pinned.ts'
 import type { ReviewedDefinition } from './review.ts'
 
-/** A decision about one definition. */
 export interface Pin {
   readonly hash: string
   /** The operator, or `first use`. */
@@ -23,10 +23,6 @@ export interface PinRecord {
   readonly rejected: { readonly [id: string]: Pin }
 }
 
-/** The verbs that pins need of a store. */
-export type PinStore = Pick<Store, 'get' | 'set' | 'swap' | 'delete'>
-
-/** The pins of one upstream as this process knows them. */
 export interface UpstreamPins {
   /** The last record that was read; `undefined` before that, and as long as no decision was made. */
   readonly record: PinRecord | undefined
@@ -48,13 +44,12 @@ const empty: PinRecord = { accepted: {}, rejected: {} }
  * `key` names the upstream and what it reaches, so that another server with its name has other pins. With `waits`, no
  * record means that nothing is accepted; otherwise the first listing is accepted.
  */
-export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): UpstreamPins {
+export function createUpstreamPins(store: Store, key: Key, waits: boolean): UpstreamPins {
   const recordKey: Key = ['pins', ...key]
   const textKey = (hash: string): Key => ['accepted', ...key, hash]
   // One step after the other, so that an older read does not replace a newer one.
   const serial = createSerial()
   let text: string | undefined
-  let record: PinRecord | undefined
   let isRead = false
 
   async function readNow(): Promise<boolean> {
@@ -67,7 +62,7 @@ export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): U
   }
 
   function use(found: string): void {
-    record = parseRecord(found)
+    pins.record = parseRecord(found)
     text = found
   }
 
@@ -75,7 +70,7 @@ export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): U
   async function change(to: (record: PinRecord) => PinRecord): Promise<void> {
     for (;;) {
       const found = await store.get(recordKey)
-      const next = JSON.stringify(to(found === undefined ? (record ?? empty) : parseRecord(found)))
+      const next = JSON.stringify(to(found === undefined ? (pins.record ?? empty) : parseRecord(found)))
       if (next !== found && !(await store.swap(recordKey, found, next))) continue
       isRead = true
       use(next)
@@ -94,24 +89,22 @@ export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): U
     Object.values(of?.accepted ?? {}).map(({ hash }) => hash)
 
   async function changeAccepted(to: (record: PinRecord) => PinRecord): Promise<void> {
-    const before = hashesOf(record)
+    const before = hashesOf(pins.record)
     await change(to)
-    const now = new Set(hashesOf(record))
+    const now = new Set(hashesOf(pins.record))
     await forget(before.filter((hash) => !now.has(hash)))
   }
 
-  return {
-    get record() {
-      return record
-    },
+  const pins: Mutable<UpstreamPins> = {
+    record: undefined,
     get isKnown() {
-      return record !== undefined || (isRead && waits)
+      return pins.record !== undefined || (isRead && waits)
     },
     read: () => serial(readNow),
     acceptFirst: (offered, pin) =>
       serial(async () => {
         await readNow()
-        if (record) return false
+        if (pins.record) return false
         const all = [...offered]
         await keep(all)
         const accepted = Object.fromEntries(all.map(({ id, hash }) => [id, { ...pin, hash }]))
@@ -154,6 +147,7 @@ export function createUpstreamPins(store: PinStore, key: Key, waits: boolean): U
       return kept === undefined ? undefined : (JSON.parse(kept) as PinnedContent)
     },
   }
+  return pins
 }
 
 const without = <T>(of: { readonly [id: string]: T }, ids: readonly string[]): { readonly [id: string]: T } =>
@@ -161,33 +155,9 @@ const without = <T>(of: { readonly [id: string]: T }, ids: readonly string[]): {
 
 /** A record that cannot be read accepts nothing. */
 function parseRecord(text: string): PinRecord {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isPinRecord(value) ? value : empty
-  } catch {
-    return empty
-  }
+  const value = parseJson(text)
+  return isPinRecord(value) ? value : empty
 }
 
 const isPinRecord = (value: unknown): value is PinRecord =>
   isObject(value) && isObject(value['accepted']) && isObject(value['rejected'])
-
-/** Keeps pins as long as the process, for a server without a store. */
-export function processPinStore(): PinStore {
-  const values = new Map<string, string>()
-  const keyText = (key: Key): string => JSON.stringify(key)
-  return {
-    get: async (key) => values.get(keyText(key)),
-    async set(key, value) {
-      values.set(keyText(key), value)
-    },
-    async swap(key, from, to) {
-      if (values.get(keyText(key)) !== from) return false
-      values.set(keyText(key), to)
-      return true
-    },
-    async delete(key) {
-      values.delete(keyText(key))
-    },
-  }
-}

@@ -7,16 +7,11 @@
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { omitUndefined } from '../core/omit-undefined.ts'
 import type { PresetArguments } from '../core/target.ts'
 import { jsonSchema } from '../json-schema/index.ts'
 import { invalidArguments } from '../protocol/encode.ts'
-import type { RuleArguments } from './rules.ts'
-
-/** The decision of the rules about arguments. */
-export interface ArgumentSettings {
-  readonly fixed?: RuleArguments | undefined
-  readonly defaults?: RuleArguments | undefined
-}
+import type { RuleArguments, ToolSettings } from './rules.ts'
 
 export interface PresetTool {
   /** The schema that callers see. */
@@ -26,7 +21,11 @@ export interface PresetTool {
 }
 
 /** Returns the schema and the preset arguments of a tool. `name` is the one that callers see, for refusals. */
-export function presetArguments(name: string, schema: Params, settings: ArgumentSettings): PresetTool {
+export function presetArguments(
+  name: string,
+  schema: Params,
+  settings: Pick<ToolSettings, 'fixed' | 'defaults'>,
+): PresetTool {
   const [fixed, defaults] = [applicable(schema, settings.fixed), applicable(schema, settings.defaults)]
   const [problem] = [...argumentProblems(schema, fixed), ...argumentProblems(schema, defaults)]
   if (problem) throw new TypeError(`the argument "${problem.argument}" of a rule: ${problem.message}`)
@@ -79,12 +78,8 @@ export function argumentProblems(schema: Params, values: Params): readonly Argum
 function valueIssue(root: Params, property: unknown, value: unknown): string | undefined {
   const { $schema, $defs, definitions } = root
   try {
-    const { validate } = jsonSchema({
-      ...($schema !== undefined && { $schema }),
-      ...($defs !== undefined && { $defs }),
-      ...(definitions !== undefined && { definitions }),
-      properties: { value: property },
-    })['~standard']
+    const schema = omitUndefined({ $schema, $defs, definitions, properties: { value: property } })
+    const { validate } = jsonSchema(schema)['~standard']
     return validate({ value }).issues?.[0]?.message
   } catch {
     return undefined

@@ -7,10 +7,8 @@ import type { Profile } from './types.ts'
 
 export type Profiles = { readonly [name: string]: Profile }
 
-/** Returns whether a tool may be served. */
 export type ToolFilter = (upstream: string, tool: string) => boolean
 
-/** Returns the names of the profiles that a caller is bound to. */
 export const profilesOf = (profiles: Profiles, audience: Audience | undefined): readonly string[] =>
   Object.entries(profiles).flatMap(([name, { callers }]) =>
     audience && callers !== undefined && namesCaller(callers, audience) ? [name] : [],

@@ -3,6 +3,7 @@
  * is quarantined, which means neither listed nor callable.
  */
 
+import type { Mutable } from '../core/mutable.ts'
 import type { UriTemplate } from '../core/uri-template.ts'
 import { parseTemplate } from '../core/uri-template.ts'
 import { toAscii } from '../core/uri-template-match.ts'
@@ -12,17 +13,14 @@ import { acceptedPart, pinnedOf } from './pinned.ts'
 import type { Pin, UpstreamPins } from './pins.ts'
 import type { LeftOut } from './types.ts'
 
-/** A definition that is not served. */
 export interface Quarantined {
   readonly definition: PinnedDefinition
-  /** The accepted definition of the same id, if there is one. */
   readonly accepted: Pin | undefined
   /** The decision against exactly this hash, if there is one. */
   readonly rejected: Pin | undefined
 }
 
 export interface Quarantine {
-  /** Everything that the upstream lists. */
   readonly listed: UpstreamDefinitions | undefined
   /** What is served of it. `undefined` before the pins are known, because a check that cannot run says no. */
   readonly served: UpstreamDefinitions | undefined
@@ -35,53 +33,17 @@ export interface Quarantine {
   servedHash(id: string): string | undefined
   /** Returns whether a URI belongs to a quarantined template, and so cannot be read as a link. */
   isQuarantinedUri(uri: string): boolean
-  /** Takes what the upstream lists now. */
   list(definitions: UpstreamDefinitions): void
   /** Decides again what is served, after the pins changed. */
   update(): void
 }
 
 export function createQuarantine(pins: UpstreamPins | undefined, fixedArguments: FixedArguments): Quarantine {
-  let listed: UpstreamDefinitions | undefined
-  let served: UpstreamDefinitions | undefined
-  let offered: ReadonlyMap<string, PinnedDefinition> = new Map()
-  let quarantined: readonly Quarantined[] = []
   let templates: readonly UriTemplate[] = []
-
-  function update(): void {
-    if (!pins) served = listed
-    if (!listed || !pins?.isKnown) return
-    const { accepted = {}, rejected = {} } = pins.record ?? {}
-    const isAccepted = (id: string): boolean => {
-      const hash = offered.get(id)?.hash
-      return hash !== undefined && accepted[id]?.hash === hash
-    }
-    served = acceptedPart(listed, isAccepted)
-    quarantined = [...offered.values()]
-      .filter(({ id }) => !isAccepted(id))
-      .map((definition) => {
-        const { id, hash } = definition
-        return { definition, accepted: accepted[id], rejected: rejected[id]?.hash === hash ? rejected[id] : undefined }
-      })
-    templates = quarantined.flatMap(({ definition: { kind, name } }) => (kind === 'template' ? templateOf(name) : []))
-  }
-
-  return {
-    get listed() {
-      return listed
-    },
-    get served() {
-      return served
-    },
-    get offered() {
-      return offered
-    },
-    get quarantined() {
-      return quarantined
-    },
-    pins,
-    servedHash: (id) => {
-      const hash = offered.get(id)?.hash
+  const quarantine: Mutable<Quarantine> = {
+    ...{ listed: undefined, served: undefined, offered: new Map(), quarantined: [], pins },
+    servedHash(id) {
+      const hash = quarantine.offered.get(id)?.hash
       return hash !== undefined && pins?.record?.accepted[id]?.hash === hash ? hash : undefined
     },
     isQuarantinedUri(uri) {
@@ -90,12 +52,28 @@ export function createQuarantine(pins: UpstreamPins | undefined, fixedArguments:
       return templates.some((template) => template.match(text) !== undefined)
     },
     list(definitions) {
-      listed = definitions
-      if (pins) offered = pinnedOf(definitions, fixedArguments)
-      update()
+      quarantine.listed = definitions
+      if (pins) quarantine.offered = pinnedOf(definitions, fixedArguments)
+      quarantine.update()
     },
-    update,
+    update() {
+      const { listed, offered, servedHash } = quarantine
+      if (!pins) quarantine.served = listed
+      if (!listed || !pins?.isKnown) return
+      const { accepted = {}, rejected = {} } = pins.record ?? {}
+      quarantine.served = acceptedPart(listed, (id) => servedHash(id) !== undefined)
+      const quarantined = [...offered.values()]
+        .filter(({ id }) => servedHash(id) === undefined)
+        .map((definition) => {
+          const { id, hash } = definition
+          const decision = rejected[id]?.hash === hash ? rejected[id] : undefined
+          return { definition, accepted: accepted[id], rejected: decision }
+        })
+      quarantine.quarantined = quarantined
+      templates = quarantined.flatMap(({ definition: { kind, name } }) => (kind === 'template' ? templateOf(name) : []))
+    },
   }
+  return quarantine
 }
 
 /** A template that cannot be read is not served in any case. */
@@ -107,7 +85,6 @@ function templateOf(text: string): readonly UriTemplate[] {
   }
 }
 
-/** Returns why definitions are not served, for the state of the upstream. */
 export const leftOutOf = (quarantined: readonly Quarantined[], upstream: string): readonly LeftOut[] =>
   quarantined.map(({ definition: { kind, name }, accepted, rejected }) => ({
     kind,

@@ -40,7 +40,6 @@ export const questionLog =
     }
   }
 
-/** A question as a person reads it on the ticket. */
 function textOf(method: string, { message, ...params }: Params): string {
   const text = typeof message === 'string' ? message : `${method} ${JSON.stringify(params)}`
   return excerptOf(text)

@@ -5,7 +5,6 @@ import { monotonicNow } from '../core/clock.ts'
 
 export interface RecentTimes {
   now(): number
-  /** Records a call that began at `from`. */
   record(from: number): void
   /** Returns the median and the 95th percentile in milliseconds; `undefined` before the first call. */
   read(): { readonly p50: number; readonly p95: number } | undefined

@@ -30,9 +30,7 @@ const maxQuestionLength = 256 * 1024
 /** Characters of a reason that may quote the upstream. */
 const maxReasonLength = 300
 
-/** The sealed state of a relayed round. */
 interface RelayState {
-  /** The upstream's own state. */
   readonly state?: string
   /** The questions that were asked: the upstream's keys, and their methods. */
   readonly asked: { readonly [key: string]: string }

@@ -11,14 +11,14 @@ import type { Call } from '../core/call.ts'
 import { missingCapability, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
-import type { Logger } from '../core/log.ts'
+import type { Mutable } from '../core/mutable.ts'
 import type { Seal } from '../core/seal.ts'
 import { clientLog, logLevels } from '../protocol/logging.ts'
 import { resourceNotFound } from '../protocol/resources.ts'
 import { metaKeys, modernRevision } from '../protocol/revisions.ts'
 import { toolContextOf } from '../protocol/tool-context.ts'
-import type { CalledDefinition } from './connection-check.ts'
-import type { ConnectionLease, Connections, Scope } from './connections.ts'
+import type { CalledDefinition, ConnectionCheck } from './connection-check.ts'
+import type { ConnectionLease } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
 import { askClient, parkedQuestions, wasApproved } from './parked-questions.ts'
@@ -29,28 +29,19 @@ import { assertOpened, isPages, toPages } from './required-pages.ts'
 import { scopeKeyOf } from './scope.ts'
 import { takeTurn } from './turns.ts'
 import { toUpstreamError } from './upstream-error.ts'
+import type { WatchDeps } from './watches.ts'
 
-/** What the relay needs of an upstream. */
-export interface RelayDeps {
-  /** The upstream's name. */
-  readonly name: string
-  readonly scope: Scope
-  readonly connections: Connections
+export interface RelayDeps extends Omit<WatchDeps, 'clock'> {
   readonly times: RecentTimes
   /** Answers with the roots of the configuration, if there are any. */
   readonly roots: QuestionHandlers['roots']
   readonly seal: Seal
-  readonly logger: Logger
   readonly record: RecordQuestion
   /** Whether all calls share one stream, so that a question before 2026-07-28 names no call. */
   readonly isChannel: boolean
-  /** Returns what separates the connections of one caller besides the caller. */
-  credentialOf?: ((call: Call) => string) | undefined
-  /** Throws if the connection or the definition of the call is quarantined. `undefined` if it was compared before. */
-  verify(client: Client, connection: string, called: CalledDefinition | undefined): Promise<void> | undefined
+  readonly verify: ConnectionCheck['verify']
 }
 
-/** One request to relay. */
 export interface RelayRequest {
   readonly method: string
   readonly params: Params
@@ -58,7 +49,6 @@ export interface RelayRequest {
   readonly asTask?: boolean
   /** Whether the upstream may ask during a call that needed an approval. */
   readonly relaysQuestions?: boolean
-  /** The pinned definition that the request uses. */
   readonly called?: CalledDefinition | undefined
 }
 
@@ -155,7 +145,7 @@ export function createRelay(deps: RelayDeps): Relay {
     // A server before 2026-07-28 may ask for more than this client declared. It is refused when it asks.
     const capabilities =
       questions && agreement.era === 'legacy' ? everything : relayedCapabilities(call, questions !== undefined)
-    const options: { -readonly [K in keyof RequestOptions]: RequestOptions[K] } = {
+    const options: Mutable<RequestOptions> = {
       stop: call.stop,
       // The layers have the deadline, and stop the call.
       timeoutMs: Number.POSITIVE_INFINITY,

@@ -4,7 +4,7 @@
  * with the same checks of the addresses.
  */
 
-import { ServerError } from '../client/errors.ts'
+import { errorCodes, ServerError } from '../client/errors.ts'
 import type { Call } from '../core/call.ts'
 import { fail, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
@@ -13,14 +13,14 @@ import { assertAskable } from '../layers/elicitation.ts'
 import { modernRevision } from '../protocol/revisions.ts'
 import { cleanQuestion } from './relay-questions.ts'
 
-const urlRequired = -32042
 const maxPages = 16
 /** A symbol, so that no upstream can send it. */
 const requiresPages: unique symbol = Symbol('requiresPages')
 
 /** Returns the pages as an `input_required` result; `undefined` if the failure is another one. */
 export function toPages(thrown: unknown, call: Call, upstream: string): Params | undefined {
-  if (!(thrown instanceof ServerError) || thrown.code !== urlRequired || !isObject(thrown.data)) return undefined
+  if (!(thrown instanceof ServerError) || thrown.code !== errorCodes.urlRequired || !isObject(thrown.data))
+    return undefined
   const { elicitations } = thrown.data
   const pages = Array.isArray(elicitations) ? elicitations.filter(isObject).slice(0, maxPages) : []
   if (pages.length === 0) return undefined

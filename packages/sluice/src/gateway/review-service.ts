@@ -6,17 +6,18 @@
 import { digest } from '../core/digest.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { textLinesOf } from './definition-text.ts'
+import type { UpstreamTool } from './explain.ts'
+import { toolsOf } from './explain.ts'
 import { diffLines } from './line-diff.ts'
-import type { NamedTool } from './marks.ts'
 import { marksOf } from './marks.ts'
 import type { PinnedDefinition } from './pinned.ts'
+import { partsOf } from './pinned.ts'
 import type { Pin } from './pins.ts'
 import type { Quarantined } from './quarantine.ts'
 import type {
   DefinitionDiff,
   DefinitionReview,
   DiffLine,
-  PinnedKind,
   QuarantinedDefinition,
   ReviewedDefinition,
   Reviewer,
@@ -69,13 +70,13 @@ export function createReview(
     quarantined: async (name) => {
       const runtime = running()
       const all = name === undefined ? [...(runtime?.upstreams.values() ?? [])] : [upstreamOf(name).one]
-      const tools = runtime ? toolsOf(runtime) : []
+      const tools = runtime ? listedTools(runtime) : []
       return all.flatMap((one) => one.quarantine.quarantined.map((each) => viewOf(one.upstream.name, each, tools)))
     },
     async diff(name) {
       const { runtime, one } = upstreamOf(name)
       const { quarantined, pins, offered } = one.quarantine
-      const tools = toolsOf(runtime)
+      const tools = listedTools(runtime)
       const textOf = async (hash: string | undefined): Promise<readonly string[]> => {
         const content = hash === undefined ? undefined : await pins?.contentOf(hash)
         return content ? textLinesOf(content) : []
@@ -122,14 +123,11 @@ function offeredOf({ quarantine, upstream }: RunningUpstream, { id, hash }: Revi
   )
 }
 
-const toolsOf = ({ upstreams }: Runtime): readonly NamedTool[] =>
-  [...upstreams.values()].flatMap(({ upstream, quarantine }) =>
-    (quarantine.listed?.tools ?? []).flatMap(({ name }) =>
-      typeof name === 'string' ? [{ upstream: upstream.name, name }] : [],
-    ),
-  )
+/** Returns the tools that upstreams list. Those in quarantine count too. */
+const listedTools = ({ upstreams }: Runtime): readonly UpstreamTool[] =>
+  toolsOf([...upstreams.values()].map(({ upstream, quarantine: { listed } }) => ({ upstream, definitions: listed })))
 
-function viewOf(upstream: string, quarantined: Quarantined, tools: readonly NamedTool[]): QuarantinedDefinition {
+function viewOf(upstream: string, quarantined: Quarantined, tools: readonly UpstreamTool[]): QuarantinedDefinition {
   const { definition, accepted, rejected } = quarantined
   const { id, kind, name, hash } = definition
   return {
@@ -141,11 +139,9 @@ function viewOf(upstream: string, quarantined: Quarantined, tools: readonly Name
   }
 }
 
-function goneOf(upstream: string, id: string, acceptedHash: string): QuarantinedDefinition {
-  const at = id.indexOf(':')
-  const [kind, name] = at === -1 ? [id, id] : [id.slice(0, at), id.slice(at + 1)]
-  return { ...{ upstream, id, name, hash: '', acceptedHash, marks: [] }, kind: kind as PinnedKind, state: 'gone' }
-}
+const goneOf = (upstream: string, id: string, acceptedHash: string): QuarantinedDefinition => ({
+  ...{ upstream, id, ...partsOf(id), hash: '', acceptedHash, marks: [], state: 'gone' },
+})
 
 const hashOfAll = (definitions: readonly QuarantinedDefinition[]): string =>
   digest(definitions.filter(({ state, rejected }) => state !== 'gone' && !rejected).map(({ id, hash }) => [id, hash]))

@@ -14,23 +14,17 @@ import type { UpstreamRule } from './types.ts'
 /** The caller of a call, as far as rules and profiles look at it. */
 export interface Audience {
   readonly subject: string
-  /** The id of the API key, if the caller used one. */
   readonly key: string | undefined
   readonly tenant: string
 }
 
-/** The rules' decision for one tool. */
-export interface ToolSettings extends RuleEffects {
+export interface ToolSettings {
   readonly isAllowed: boolean
   /** The name that callers see, before the prefix of the endpoint for all. */
   readonly name: string
   readonly policy: Policy
   /** Whether the upstream may ask during a call that needed an approval. */
   readonly relaysQuestions: boolean
-}
-
-/** Members of the rules that apply as they are. */
-interface RuleEffects {
   readonly describe?: string | undefined
   readonly fixed?: RuleArguments | undefined
   readonly defaults?: RuleArguments | undefined
@@ -38,16 +32,13 @@ interface RuleEffects {
   readonly format?: Format | undefined
 }
 
-/** Arguments that a rule sets. */
 export interface RuleArguments {
   readonly values: Params
   /** Whether the rule is for several tools, some of which may not have the arguments. */
   readonly isForSeveral: boolean
 }
 
-/** A rule that matches a call. */
 export interface MatchingRule {
-  /** Its position in the list. */
   readonly index: number
   readonly rule: UpstreamRule
 }
@@ -71,7 +62,6 @@ export type RuleMember = Exclude<keyof UpstreamRule, 'tools' | 'tenants' | 'call
 
 const defaultTimeoutMs = 60_000
 
-/** Returns the caller, as far as rules and profiles look at it. */
 export const audienceOf = ({
   caller: { subject, credential },
   tenant,
@@ -113,7 +103,6 @@ export const matchingRules = (
     matchesAudience(rule, audience) && nameMatcher(rule.tools)(tool) ? [{ index, rule }] : [],
   )
 
-/** Returns the value of a member that the first of these rules states. */
 export const firstStated = <M extends RuleMember>(
   matching: readonly MatchingRule[],
   member: M,
@@ -148,15 +137,12 @@ export function settingsFor(
 
 function argumentsOf(matching: readonly MatchingRule[], member: 'fixed' | 'defaults'): RuleArguments | undefined {
   const rule = matching.find((each) => each.rule[member] !== undefined)?.rule
-  const values = rule?.[member]
-  return values && { values, isForSeveral: isForSeveral(rule) }
+  return rule?.[member] && { values: rule[member], isForSeveral: isForSeveral(rule) }
 }
 
-/** Whether a rule may match several tools. */
 export function isForSeveral({ tools }: UpstreamRule): boolean {
   const names = tools === undefined ? ['*'] : [tools].flat()
   return names.length > 1 || names.some((name) => name.includes('*'))
 }
 
-/** Returns the name that a rule gives a tool. */
 export const renamed = (rename: string | undefined, tool: string): string => rename?.replace('*', () => tool) ?? tool

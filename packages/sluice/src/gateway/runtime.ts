@@ -8,6 +8,7 @@ import type { Client } from '../client/types.ts'
 import type { Params } from '../core/json.ts'
 import type { Services } from '../core/plugin.ts'
 import { prefixed } from '../core/store.ts'
+import { withTimeout } from '../core/with-timeout.ts'
 import type { CallerAuth } from './auth/types.ts'
 import type { ConnectionCheck } from './connection-check.ts'
 import { createConnectionCheck } from './connection-check.ts'
@@ -15,46 +16,38 @@ import type { Connections } from './connections.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { hashOf } from './definitions.ts'
 import type { UpstreamDiscovery } from './discovery.ts'
-import { createDiscovery } from './discovery.ts'
-import { fixedArgumentsOf } from './preset-pins.ts'
+import { createDiscovery, isListChanged } from './discovery.ts'
+import { fixedArgumentsOf } from './pinned.ts'
 import type { Quarantine } from './quarantine.ts'
 import { createQuarantine, leftOutOf } from './quarantine.ts'
 import type { RecentTimes } from './recent-times.ts'
 import { createRecentTimes } from './recent-times.ts'
 import { unparkedHandlers } from './relay-questions.ts'
 import { callerKey, discoveryKey } from './scope.ts'
+import type { ServedDefinitions } from './served-definitions.ts'
 import { createServedDefinitions, operatorTenant, storeKey } from './served-definitions.ts'
 import type { StoredOwners } from './stored-owners.ts'
 import { createStoredOwners } from './stored-owners.ts'
 import type { LeftOut, Upstream, UpstreamState } from './types.ts'
 
-/** One upstream while the gateway runs. */
 export interface RunningUpstream {
   readonly upstream: Upstream
   readonly connections: Connections
   readonly discovery: UpstreamDiscovery
-  /** The credentials of callers, if each caller has their own. */
   readonly auth: CallerAuth | undefined
   readonly times: RecentTimes
   readonly quarantine: Quarantine
   readonly check: ConnectionCheck
-  /** The definitions that are served. */
   readonly definitions: UpstreamDefinitions | undefined
   origin: UpstreamState['definitions']
-  /** Definitions that each endpoint leaves out. */
   readonly leftOut: Map<string, readonly LeftOut[]>
 }
 
-export interface Runtime {
+export interface Runtime extends Pick<ServedDefinitions, 'onChange' | 'pinsChanged'> {
   readonly upstreams: ReadonlyMap<string, RunningUpstream>
-  /** The owners of names on the endpoint for all. */
   readonly owners: StoredOwners
   /** The services of the first server, for the review. */
   readonly services: Services
-  /** Called after definitions changed. The returned function unsubscribes. */
-  onChange(then: () => void): () => void
-  /** Serves what the pins of an upstream accept now, here and in the other processes. */
-  pinsChanged(one: RunningUpstream): void
   /** Lists an upstream again. Resolves when what it lists is served. */
   refresh(one: RunningUpstream): Promise<void>
   /** Reads stored definitions and lists the rest. Settles when each is known or failed, or after `startMs`. */
@@ -145,7 +138,7 @@ export function createRuntime(
   }
 
   function authOf(upstream: Upstream): CallerAuth | undefined {
-    const { clock, logger, audit, secrets, hasSecret } = services
+    const { secrets, hasSecret } = services
     return upstream.auth?.({
       ...{ upstream: upstream.name, clock, logger, audit, secrets, hasSecret },
       store: prefixed(services.store, ['gateway', name, 'sign-ins', ...storeKey(upstream)]),
@@ -188,12 +181,7 @@ export function createRuntime(
       })
       return one.origin === 'stored' ? Promise.resolve() : listing
     })
-    let cancelTimer = (): void => {}
-    const waited = new Promise<void>((resolve) => {
-      cancelTimer = clock.after(startMs, resolve)
-    })
-    await Promise.race([Promise.all(listings), waited])
-    cancelTimer()
+    await withTimeout(Promise.all(listings), startMs, clock).catch(() => {})
     await assertNames(all, problemsOf)
     isStarted = true
     served.announceAll()
@@ -219,8 +207,6 @@ export function createRuntime(
   }
 }
 
-const isListChanged = (method: string): boolean => /^notifications\/\w+\/list_changed$/.test(method)
-
 /**
  * Refuses rules that name what an upstream does not have, because a mistyped name would leave open what the operator
  * wanted to close. Stored definitions may be old, so such an upstream is listed again first.
@@ -241,23 +227,11 @@ async function assertNames(
   if (problems.length > 0) throw new TypeError(problems.join('\n'))
 }
 
-/** Returns what an operator sees of an upstream. */
-export function stateOf(
-  {
-    upstream,
-    definitions,
-    origin,
-    discovery,
-    connections,
-    quarantine: { quarantined },
-    check: { differing },
-    leftOut,
-    times,
-  }: RunningUpstream,
-  ruleProblems: readonly string[],
-): UpstreamState {
-  const { lastError } = discovery
-  const latency = times.read()
+export function stateOf(one: RunningUpstream, ruleProblems: readonly string[]): UpstreamState {
+  const { upstream, definitions, origin, connections, leftOut } = one
+  const { lastError } = one.discovery
+  const { quarantined } = one.quarantine
+  const latency = one.times.read()
   return {
     name: upstream.name,
     transport: upstream.isProcess ? 'stdio' : upstream.reaches === undefined ? 'in-process' : 'http',
@@ -273,7 +247,7 @@ export function stateOf(
     leftOut: [...leftOutOf(quarantined, upstream.name), ...[...leftOut.values()].flat()],
     ruleProblems,
     connections: connections.states().map((each) => {
-      const differs = differing.get(each.key)
+      const differs = one.check.differing.get(each.key)
       return differs === undefined ? each : { ...each, differs }
     }),
   }

@@ -7,11 +7,12 @@ import { digest } from '../core/digest.ts'
 import type { Services } from '../core/plugin.ts'
 import type { Key } from '../core/store.ts'
 import { prefixed } from '../core/store.ts'
+import { memoryStore } from '../stores/memory.ts'
 import type { UpstreamDefinitions } from './definitions.ts'
 import { parseDefinitions } from './definitions.ts'
 import { createPacedWork } from './paced-work.ts'
 import type { UpstreamPins } from './pins.ts'
-import { createUpstreamPins, processPinStore } from './pins.ts'
+import { createUpstreamPins } from './pins.ts'
 import type { RunningUpstream } from './runtime.ts'
 import type { Upstream } from './types.ts'
 
@@ -43,7 +44,8 @@ export function createServedDefinitions(
   changed: (upstream: string) => void,
 ): ServedDefinitions {
   const definitionStore = prefixed(store, ['gateway', gateway, 'definitions'])
-  const pinStore = store.isAbsent ? processPinStore() : prefixed(store, ['gateway', gateway])
+  // Without a store, pins are kept as long as the process.
+  const pinStore = store.isAbsent ? memoryStore(clock) : prefixed(store, ['gateway', gateway])
   const channel = `gateway pins ${gateway}`
   const listeners = new Set<() => void>()
   /** Each listener compiles the definitions of all upstreams. */

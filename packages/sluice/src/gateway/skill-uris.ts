@@ -8,11 +8,8 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Upstream } from './types.ts'
 
-/** How an endpoint writes the URIs of one upstream. */
 export interface UriNames {
-  /** Returns the URI for clients. */
   shown(uri: string): string
-  /** Returns the upstream's own URI. */
   original(uri: string): string
 }
 

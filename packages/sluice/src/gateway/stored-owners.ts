@@ -3,8 +3,9 @@
  * is listed first could take over a name of another one.
  */
 
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import type { Logger } from '../core/log.ts'
+import type { Mutable } from '../core/mutable.ts'
 import type { Store } from '../core/store.ts'
 import type { Owners } from './table.ts'
 
@@ -18,37 +19,30 @@ export interface StoredOwners {
 const key = ['owners']
 
 export function createStoredOwners(store: Store, logger: Logger): StoredOwners {
-  let current: Owners = new Map()
   let stored = ''
-  return {
-    get current() {
-      return current
-    },
-    change(owners) {
-      current = owners
-      const text = JSON.stringify(Object.fromEntries(owners))
+  const owners: Mutable<StoredOwners> = {
+    current: new Map(),
+    change(next) {
+      owners.current = next
+      const text = JSON.stringify(Object.fromEntries(next))
       if (text === stored) return
       stored = text
       store.set(key, text).catch((thrown: unknown) => {
-        const message = thrown instanceof Error ? thrown.message : ''
-        logger.warn({ event: 'ownersNotStored', message })
+        logger.warn({ event: 'ownersNotStored', message: thrown instanceof Error ? thrown.message : '' })
       })
     },
     async load() {
       const text = await store.get(key).catch(() => undefined)
       if (text === undefined) return
       stored = text
-      current = parseOwners(text)
+      owners.current = parseOwners(text)
     },
   }
+  return owners
 }
 
 function parseOwners(text: string): Owners {
-  try {
-    const value: unknown = JSON.parse(text)
-    const entries = Object.entries(isObject(value) ? value : {})
-    return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-  } catch {
-    return new Map()
-  }
+  const value = parseJson(text)
+  const entries = Object.entries(isObject(value) ? value : {})
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }

@@ -15,7 +15,6 @@ import { skillUrisOf } from './upstream-skills.ts'
 /** Which upstream owns each name: keys are a kind and a name. */
 export type Owners = ReadonlyMap<string, string>
 
-/** An upstream whose definitions are known. */
 export interface Claimant {
   readonly upstream: Upstream
   readonly definitions: UpstreamDefinitions
@@ -33,7 +32,6 @@ export interface NameTable {
 
 const keyOf = (kind: LeftOut['kind'], name: string): string => `${kind} ${name}`
 
-/** Returns the name on the endpoint for all. */
 const prefixed = ({ name, prefix = name }: Upstream, own: string): string => (prefix === '' ? own : `${prefix}_${own}`)
 
 const nameOf = (upstream: Upstream, kind: LeftOut['kind'], own: string): string =>
@@ -71,24 +69,21 @@ export function createTable(
   const refuse = (upstream: string, key: string, reason: string): unknown => reasons.set(`${upstream} ${key}`, reason)
 
   /** The owners so far first, then in the order of the configuration. */
-  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take: ClaimCheck): void {
+  function claim(kind: LeftOut['kind'], namesOf: (claimant: Claimant) => readonly string[], take?: ClaimCheck): void {
     const claims = claimants.flatMap((claimant) =>
       namesOf(claimant).map((name) => ({ key: keyOf(kind, name), name, owner: claimant.upstream.name })),
     )
     const isOld = ({ key, owner }: Claim): boolean => previous.get(key) === owner
     for (const each of [...claims.filter(isOld), ...claims.filter((one) => !isOld(one))]) {
       const owner = owners.get(each.key)
-      const reason = owner === undefined ? take(each) : owner === each.owner ? undefined : `${owner} has it too`
+      const reason = owner === undefined ? take?.(each) : owner === each.owner ? undefined : `${owner} has it too`
       if (reason === undefined) owners.set(each.key, each.owner)
       else refuse(each.owner, each.key, reason)
     }
   }
-  const always: ClaimCheck = () => undefined
-  claim('tool', ({ upstream, toolNames }) => toolNames.map((name) => prefixed(upstream, name)), always)
-  claim(
-    'prompt',
-    ({ upstream, definitions }) => textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
-    always,
+  claim('tool', ({ upstream, toolNames }) => toolNames.map((name) => prefixed(upstream, name)))
+  claim('prompt', ({ upstream, definitions }) =>
+    textsOf(definitions.prompts, 'name').map((own) => prefixed(upstream, own)),
   )
   claim(
     'template',

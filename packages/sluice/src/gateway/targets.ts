@@ -25,23 +25,19 @@ import type { CalledDefinition } from './connection-check.ts'
 import { cleanIcons, withCleanMeta } from './hygiene.ts'
 import { idOf } from './pinned.ts'
 import { presetArguments } from './preset-arguments.ts'
-import type { Relay } from './relay.ts'
+import type { Relay, RelayRequest } from './relay.ts'
 import { assertResult } from './relay.ts'
 import type { ToolSettings } from './rules.ts'
 import type { UriNames } from './skill-uris.ts'
 import { withShownUris } from './skill-uris.ts'
 
-/** What targets need of their upstream. */
 export interface TargetContext {
   readonly upstream: string
   readonly relay: Relay
-  /** Whether hints may be believed. */
   readonly trustHints: boolean
-  /** Whether the upstream completes arguments. */
   readonly completes: boolean
   /** Returns the pin of a served definition; `undefined` if definitions are not pinned. */
   readonly pinOf: (id: string) => CalledDefinition | undefined
-  /** Whether a URI belongs to a quarantined template. */
   readonly isQuarantinedUri: (uri: string) => boolean
   /** Inspects an answer before it leaves, for the endpoint for all. */
   readonly outgoing?: (answer: Result) => Result
@@ -62,8 +58,13 @@ function measured(answer: Result, call: Call): Result {
   return answer
 }
 
-/** A question of the upstream is the answer of this round. */
-const isQuestion = (answer: Result): boolean => answer.resultType === 'input_required'
+/** Returns the work of a request. A question of the upstream is the answer of this round. */
+const relayed =
+  (context: TargetContext, request: RelayRequest, finish: (answer: Result, call: Call) => Answer): Ready['run'] =>
+  (call) =>
+    context
+      .relay(call, request)
+      .then((answer) => (answer.resultType === 'input_required' ? answer : finish(answer, call)))
 
 /** Returns the entry with clean `_meta` and icons. All other members are kept as they are. */
 function cleanEntry(entry: Params): Params {
@@ -76,7 +77,7 @@ function cleanEntry(entry: Params): Params {
 
 /** Makes the target of a tool. Throws a `TypeError` with the reason if clients could not use it. */
 export function toolTarget(entry: Params, name: string, settings: ToolSettings, context: TargetContext): Tool {
-  const { upstream, relay, trustHints } = context
+  const { upstream, trustHints } = context
   const original = entry['name']
   assertEntry(entry, name)
   const { inputSchema, execution } = entry
@@ -89,7 +90,6 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
   const { policy, format, relaysQuestions, describe, maxResultLength = Number.POSITIVE_INFINITY } = settings
   const called = context.pinOf(idOf('tool', String(original)))
   const finish = (answer: Result, call: Call): Answer => {
-    if (isQuestion(answer)) return answer
     const formatted = format ? format(answer, entry['outputSchema'] !== undefined) : answer
     assertSendable(formatted, { maxResultLength: Math.min(maxResultLength, call.maxResultLength) }, false)
     return sent(context, formatted, 'content')
@@ -113,14 +113,11 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
     ...(preset && { preset }),
     prepare: (args): Ready => ({
       effect: () => Promise.resolve(effect),
-      run: (call) =>
-        relay(call, {
-          method: 'tools/call',
-          params: { name: original, arguments: args },
-          asTask,
-          ...(relaysQuestions !== undefined && { relaysQuestions }),
-          called,
-        }).then((answer) => finish(answer, call)),
+      run: relayed(
+        context,
+        { method: 'tools/call', params: { name: original, arguments: args }, asTask, relaysQuestions, called },
+        finish,
+      ),
     }),
   }
   /** The gateway cannot know what a foreign tool acts on, and the person who decides is told so. */
@@ -139,7 +136,6 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
 const presetNames = ({ values }: PresetArguments): readonly string[] =>
   Object.values(values).flatMap((each) => (isObject(each) ? Object.keys(each) : []))
 
-/** Makes the target of a prompt. */
 export function promptTarget(entry: Params, name: string, context: TargetContext): Prompt {
   assertEntry(entry, name)
   const { name: original, arguments: parameters } = entry
@@ -157,10 +153,11 @@ export function promptTarget(entry: Params, name: string, context: TargetContext
     complete: completersOf(names, { type: 'ref/prompt', name: original }, context),
     completion: relayedCompletion,
     prepare: (args): Ready => ({
-      run: (call) =>
-        context
-          .relay(call, { method: 'prompts/get', params: { name: original, arguments: args }, called })
-          .then((answer) => (isQuestion(answer) ? answer : sent(context, measured(answer, call), 'messages'))),
+      run: relayed(
+        context,
+        { method: 'prompts/get', params: { name: original, arguments: args }, called },
+        (answer, call) => sent(context, measured(answer, call), 'messages'),
+      ),
     }),
   }
 }
@@ -185,21 +182,13 @@ export function resourceTarget(entry: Params, uri: string, context: TargetContex
     completion: relayedCompletion,
     createList: createResourceList,
     list: undefined,
-    prepare: (args) => readOf(String(args), context, called),
-  }
-}
-
-/** Makes the work of reading one URI. */
-function readOf(uri: string, context: TargetContext, called: CalledDefinition | undefined): Ready {
-  return {
-    run: (call) =>
-      context
-        .relay(call, { method: 'resources/read', params: { uri: context.uris.original(uri) }, called })
-        .then((answer) =>
-          isQuestion(answer)
-            ? answer
-            : sent(context, { ttlMs: 0, cacheScope: 'private', ...measured(answer, call) }, 'contents'),
-        ),
+    prepare: (args): Ready => ({
+      run: relayed(
+        context,
+        { method: 'resources/read', params: { uri: context.uris.original(String(args)) }, called },
+        (answer, call) => sent(context, { ttlMs: 0, cacheScope: 'private', ...measured(answer, call) }, 'contents'),
+      ),
+    }),
   }
 }
 

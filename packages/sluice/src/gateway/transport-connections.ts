@@ -7,12 +7,12 @@ import { ClientError } from '../client/errors.ts'
 import type { Transport } from '../client/transport.ts'
 import type { Client } from '../client/types.ts'
 import type { Clock } from '../core/clock.ts'
+import { Counts } from '../core/counts.ts'
 import { RpcError } from '../core/error.ts'
 import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from './connections.ts'
-import { toUpstreamError } from './upstream-error.ts'
+import { toUpstreamError, unavailable } from './upstream-error.ts'
 
 export interface TransportConnectionsOptions {
-  /** The upstream's name, for messages. */
   readonly name: string
   readonly clock: Clock
   open(key: ScopeKey): Transport | Promise<Transport>
@@ -49,7 +49,7 @@ interface Entry {
 export function createTransportConnections(options: TransportConnectionsOptions): Connections {
   const { name, clock } = options
   const entries = new Map<string, Entry>()
-  const perTenant = new Map<string, number>()
+  const perTenant = new Counts<string>()
   let cancelSweep: (() => void) | undefined
   let isClosed = false
 
@@ -70,7 +70,7 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     let oldest: Entry | undefined
     for (const entry of entries.values())
       if (entry.inFlight === 0 && (!oldest || entry.lastUsed < oldest.lastUsed)) oldest = entry
-    if (!oldest) throw unavailable('has too many connections', 1000)
+    if (!oldest) throw refusal('has too many connections')
     drop(oldest)
   }
 
@@ -95,23 +95,21 @@ export function createTransportConnections(options: TransportConnectionsOptions)
   }
 
   function connected(entry: Entry): Promise<Client> {
-    entry.connecting ??= (async () => {
-      const transport = await options.open(entry.key)
-      return options.connect(transport, { onClose: () => closeClient(entry) })
-    })()
-      .then((client) => {
-        if (isClosed || entries.get(entry.key.text) !== entry) {
-          client.close().catch(() => {})
-          throw new ClientError('closed', 'The connection was ended', { mayHaveRun: false })
-        }
-        entry.client = client
-        entry.restarts++
-        return client
-      })
-      .finally(() => {
-        entry.connecting = undefined
-      })
+    entry.connecting ??= open(entry).finally(() => {
+      entry.connecting = undefined
+    })
     return entry.connecting
+  }
+  async function open(entry: Entry): Promise<Client> {
+    const transport = await options.open(entry.key)
+    const client = await options.connect(transport, { onClose: () => closeClient(entry) })
+    if (isClosed || entries.get(entry.key.text) !== entry) {
+      client.close().catch(() => {})
+      throw new ClientError('closed', 'The connection was ended', { mayHaveRun: false })
+    }
+    entry.client = client
+    entry.restarts++
+    return client
   }
 
   function lease(entry: Entry, client: Client): ConnectionLease {
@@ -132,11 +130,7 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     entry.lastUsed = now
     entry.isTrying = false
     const { tenant } = entry.key
-    if (tenant !== undefined) {
-      const left = (perTenant.get(tenant) ?? 1) - 1
-      if (left > 0) perTenant.set(tenant, left)
-      else perTenant.delete(tenant)
-    }
+    if (tenant !== undefined) perTenant.add(tenant, -1)
     if (!isTransportFailure(failure)) {
       if (failure === undefined || !(failure instanceof ClientError)) entry.failures = 0
       return
@@ -147,24 +141,21 @@ export function createTransportConnections(options: TransportConnectionsOptions)
     entry.pausedUntil = now + Math.min(firstPauseMs * 2 ** (entry.failures - maxFailures), maxPauseMs)
   }
 
-  const unavailable = (why: string, retryAfterMs: number): RpcError =>
-    new RpcError('upstreamUnavailable', `${name} ${why}. The call did not run: try again later`, {
-      data: { mayHaveRun: false, retryAfterMs },
-    })
+  const refusal = (why: string, retryAfterMs = 1000): RpcError =>
+    unavailable(`${name} ${why}. The call did not run: try again later`, { retryAfterMs })
 
   return {
     acquire(key) {
-      if (isClosed) throw unavailable('is closed', 1000)
+      if (isClosed) throw refusal('is closed')
       const entry = entryOf(key)
       const isTrial = entry.failures >= maxFailures
       const waitMs = isTrial ? entry.pausedUntil - clock.now() : 0
-      if (waitMs > 0 || entry.isTrying) throw unavailable('failed repeatedly', Math.max(waitMs, 1000))
-      const ofTenant = key.tenant === undefined ? 0 : (perTenant.get(key.tenant) ?? 0)
-      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant)
-        throw unavailable('has too many calls in flight', 1000)
+      if (waitMs > 0 || entry.isTrying) throw refusal('failed repeatedly', Math.max(waitMs, 1000))
+      const ofTenant = key.tenant === undefined ? 0 : perTenant.get(key.tenant)
+      if (entry.inFlight >= maxInFlight || ofTenant >= maxPerTenant) throw refusal('has too many calls in flight')
       entry.isTrying = isTrial
       entry.inFlight++
-      if (key.tenant !== undefined) perTenant.set(key.tenant, ofTenant + 1)
+      if (key.tenant !== undefined) perTenant.add(key.tenant, 1)
       if (entry.client) return lease(entry, entry.client)
       return connected(entry).then(
         (client) => lease(entry, client),

@@ -9,7 +9,6 @@ import type { Stop } from '../core/stop.ts'
 interface Turns {
   running: number
   isAlone: boolean
-  /** The calls that wait, in order. */
   readonly waiting: Set<{ readonly isAlone: boolean; begin(): void }>
 }
 

@@ -6,6 +6,11 @@
 import { ClientError } from '../client/errors.ts'
 import type { Reason } from '../core/error.ts'
 import { RpcError } from '../core/error.ts'
+import type { Params } from '../core/json.ts'
+
+/** Returns the refusal of a call that certainly did not run. */
+export const unavailable = (text: string, data: Params = {}, cause?: unknown): RpcError =>
+  new RpcError('upstreamUnavailable', text, { data: { mayHaveRun: false, ...data }, cause })
 
 /** Returns the refusal for a failure of `upstream`. A value that is not a `ClientError` is returned as it is. */
 export function toUpstreamError(thrown: unknown, upstream: string): unknown {
@@ -24,4 +29,10 @@ export function toUpstreamError(thrown: unknown, upstream: string): unknown {
     'upstreamInDoubt',
     `${upstream} failed before it answered. The call may have run and was not repeated: check before you repeat it`,
   )
+}
+
+/** Returns the refusal of a request whose caller has no credential, before anything is sent. The client reads its cause. */
+export function signInMissing(upstream: string): ClientError {
+  const text = `You are not signed in to ${upstream}, or the sign-in has ended. The call did not run: call again to sign in`
+  return new ClientError('unauthorized', text, { mayHaveRun: false, cause: unavailable(text, { signIn: upstream }) })
 }

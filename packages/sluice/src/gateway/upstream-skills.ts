@@ -21,7 +21,6 @@ import type { UriNames } from './skill-uris.ts'
 import { withShownUri } from './skill-uris.ts'
 import type { TargetContext } from './targets.ts'
 
-/** An upstream with skills, and how its URIs are written. */
 export interface SkillSource {
   readonly definitions: UpstreamDefinitions
   readonly context: TargetContext
@@ -115,7 +114,6 @@ function toShown(skill: ListedSkill, uris: UriNames): ListedSkill {
   return { ...shown, resources: resources.map((file) => (isObject(file) ? withShownUri(file, uris) : file)) }
 }
 
-/** Returns the URIs of the skills that an upstream lists. */
 export const skillUrisOf = ({ skills = [] }: UpstreamDefinitions): readonly string[] =>
   skills.filter(isSkill).map(({ uri }) => uri)
 

@@ -78,7 +78,6 @@ const notResolved =
     throw new ClientError('unreachable', `${name} cannot be reached: ${problem}`, { mayHaveRun: false, cause })
   }
 
-/** Returns an upstream whose connections are transports that `open` makes. */
 export function overTransports(
   settings: UpstreamSettings,
   open: (context: UpstreamContext, maxMessageBytes: number, key: ScopeKey) => Transport | Promise<Transport>,

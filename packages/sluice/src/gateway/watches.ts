@@ -8,17 +8,19 @@ import { ServerError } from '../client/errors.ts'
 import type { Subscription } from '../client/subscriptions.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { messageOf } from '../core/error.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import type { Logger } from '../core/log.ts'
 import { createStop } from '../core/stop.ts'
 import type { ConnectionLease, Connections, Scope, ScopeKey } from './connections.ts'
 import { scopeKeyOf } from './scope.ts'
 
 export interface WatchDeps {
-  /** The upstream's name. */
   readonly name: string
   readonly scope: Scope
   readonly connections: Connections
   readonly clock: Clock
+  /** Returns what separates the connections of one caller besides the caller. */
   credentialOf?: ((call: Call) => string) | undefined
   readonly logger: Logger
 }
@@ -46,7 +48,6 @@ interface WatchedResource {
   subscription: Subscription | undefined
   isEnded: boolean
 }
-/** The watches on one connection. */
 interface Group {
   readonly key: ScopeKey
   readonly byUri: Map<string, WatchedResource>
@@ -93,7 +94,6 @@ export function createWatches({ name, scope, connections, clock, logger, credent
       () => {},
     )
 
-  /** Opens the connection of a group, for all its watches. */
   function open(group: Group): void {
     group.lease = (async () => connections.acquire(group.key, createStop()))()
     for (const [uri, watch] of [...group.byUri]) begin(group, uri, watch)
@@ -103,8 +103,7 @@ export function createWatches({ name, scope, connections, clock, logger, credent
     const { lease } = group
     if (!lease) return
     subscribe(group, lease, uri, watch).catch((thrown: unknown) => {
-      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-      logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message })
+      logger.warn({ event: 'upstreamNotSubscribed', upstream: name, message: messageOf(thrown) })
       // An upstream that refuses one resource refuses it again. A connection that failed is opened again.
       if (thrown instanceof ServerError) end(group, uri)
       else lost(group, lease)
@@ -147,9 +146,7 @@ export function createWatches({ name, scope, connections, clock, logger, credent
     group.retryMs = Math.min(group.retryMs * 2, maxRetryMs)
   }
 
-  function groupOf(key: ScopeKey): Group {
-    const found = groups.get(key.text)
-    if (found) return found
+  function openGroup(key: ScopeKey): Group {
     const group: Group = { key, byUri: new Map(), lease: undefined, retryMs: firstRetryMs, cancelRetry: () => {} }
     groups.set(key.text, group)
     open(group)
@@ -158,7 +155,8 @@ export function createWatches({ name, scope, connections, clock, logger, credent
 
   return {
     watch(uri, call, isWanted, shown = uri) {
-      const group = groupOf(scopeKeyOf(scope, call, credentialOf?.(call)))
+      const key = scopeKeyOf(scope, call, credentialOf?.(call))
+      const group = groups.get(key.text) ?? openGroup(key)
       cancelSweep ??= clock.after(sweepMs, sweep)
       let watch = group.byUri.get(uri)
       if (!watch) {
@@ -189,8 +187,7 @@ function watchedResource(): WatchedResource {
       // Once for all clients of a tenant on one server, under each name that they know.
       const published = new Map<Subscriber['publish'], Set<string>>()
       for (const { publish, tenant, shown } of subscribers) {
-        const names = published.get(publish) ?? new Set()
-        published.set(publish, names)
+        const names = getOrCreate(published, publish, () => new Set<string>())
         const name = JSON.stringify([tenant, shown])
         if (!names.has(name)) publish({ kind: 'resource', uri: shown, tenant })
         names.add(name)

@@ -49,7 +49,6 @@ const shared: readonly KeywordShape[] = [
 const laterKeywords =
   'prefixItems dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains maxContains $dynamicRef'
 
-/** One draft of JSON Schema. */
 export interface Dialect {
   /** The name in Standard JSON Schema. */
   readonly name: 'draft-2020-12' | 'draft-07'
@@ -135,7 +134,6 @@ const uris = new Map(dialects.flatMap((dialect) => [dialect.uri, `${dialect.uri}
 // Many generators write the URI of draft-07 with https.
 uris.set('https://json-schema.org/draft-07/schema#', draft7).set('https://json-schema.org/draft-07/schema', draft7)
 
-/** Returns the dialect that `$schema` names. */
 export function dialectOf($schema: unknown, at: string): Dialect {
   return (
     uris.get(String($schema)) ??

@@ -7,14 +7,8 @@
 
 type Format = (text: string) => boolean
 
-const daysIn = (year: number, month: number): number =>
-  month === 2
-    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-      ? 29
-      : 28
-    : [4, 6, 9, 11].includes(month)
-      ? 30
-      : 31
+/** The calendar repeats every 400 years, and `Date.UTC` takes the years below 100 for others. */
+const daysIn = (year: number, month: number): number => new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 
 const isDate: Format = (text) => {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
@@ -134,5 +128,4 @@ const formats: ReadonlyMap<unknown, Format> = new Map([
   ['regex', isRegex],
 ])
 
-/** Returns the check of a format; `undefined` if the format is not checked. */
 export const formatOf = (name: unknown): Format | undefined => formats.get(name)

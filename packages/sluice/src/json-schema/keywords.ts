@@ -13,7 +13,7 @@ export const anchorKeywords = '$anchor $dynamicAnchor'
 export const numberKeywords = 'minimum maximum exclusiveMinimum exclusiveMaximum'
 export const countKeywords = 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'
 
-type Words<T extends string> = T extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : T
+export type Words<T extends string> = T extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : T
 type ByName<T> = { readonly [name: string]: T }
 
 /** Checked keywords, with `S` for their schemas: unprocessed, resolved, or compiled to tests. */

@@ -18,7 +18,6 @@ interface Resource {
   readonly dialect: Dialect
   readonly dynamicAnchors: Map<string, ParsedNode>
 }
-/** One schema of the document. */
 export interface ParsedNode {
   /** A JSON pointer, unique in the document. */
   readonly at: string

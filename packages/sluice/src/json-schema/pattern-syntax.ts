@@ -5,7 +5,6 @@
  * stays source text. The platform's engine matches it against one character, which takes constant time.
  */
 
-/** A part of a pattern. */
 export type PatternNode =
   | { readonly type: 'atom'; readonly source: string }
   | { readonly type: 'assertion'; readonly kind: '^' | '$' | 'b' | 'B' }

@@ -178,13 +178,13 @@ const rules: {
   prefixItems: (tests, _, isTracking) => overItems(isTracking, 0, tests.length, (index) => tests[index]),
   items: (test, { prefixItems = [] }, isTracking) => overItems(isTracking, prefixItems.length, Infinity, () => test),
   unevaluatedItems: (test) => overItems(true, 0, Infinity, (index, seen) => (seen.has(index) ? undefined : test)),
-  contains: (test, { minContains = 1, maxContains = Infinity }, isTracking) => {
-    return (value) => {
+  contains:
+    (test, { minContains = 1, maxContains = Infinity }, isTracking) =>
+    (value) => {
       if (!Array.isArray(value)) return passed
       const seen = value.flatMap((item, index) => (isPass(test(item)) ? [index] : []))
       if (seen.length < minContains) return failed(`must contain at least ${minContains} of the required items`)
       if (seen.length > maxContains) return failed(`must contain at most ${maxContains} of the limited items`)
       return withSeen(passed, isTracking ? seen : undefined)
-    }
-  },
+    },
 }

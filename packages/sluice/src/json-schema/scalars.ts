@@ -3,29 +3,14 @@
 import canonicalize from 'canonicalize'
 import { isObject } from '../core/json.ts'
 import { formatOf } from './formats.ts'
-import type { Keywords } from './keywords.ts'
+import type { countKeywords, Keywords, numberKeywords, Words } from './keywords.ts'
 import { toPattern } from './pattern.ts'
 
 type Predicate = (value: unknown) => boolean
+type Counted = Exclude<Words<typeof countKeywords | typeof numberKeywords>, 'minContains' | 'maxContains'>
 type Scalars = Pick<
   Keywords<unknown>,
-  | 'type'
-  | 'const'
-  | 'enum'
-  | 'multipleOf'
-  | 'minimum'
-  | 'maximum'
-  | 'exclusiveMinimum'
-  | 'exclusiveMaximum'
-  | 'minLength'
-  | 'maxLength'
-  | 'pattern'
-  | 'format'
-  | 'minItems'
-  | 'maxItems'
-  | 'uniqueItems'
-  | 'minProperties'
-  | 'maxProperties'
+  Counted | 'type' | 'const' | 'enum' | 'multipleOf' | 'pattern' | 'format' | 'uniqueItems'
 >
 
 const number =

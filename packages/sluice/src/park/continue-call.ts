@@ -7,7 +7,7 @@ import { invalidParams, RpcError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall, RunningCallOutcome } from '../running-calls/record.ts'
-import { abandon, answer, cancel } from '../running-calls/transitions.ts'
+import { answer, cancel, finish } from '../running-calls/transitions.ts'
 import type { ParkDeps } from './deps.ts'
 import { questionsResult } from './state.ts'
 
@@ -87,8 +87,8 @@ function waitElsewhere(deps: ParkDeps, call: Call, id: string): Promise<Answer> 
 async function endAbandoned(deps: ParkDeps, record: RunningCall): Promise<Answer> {
   const reference = deps.newErrorId()
   const thrown = inDoubt(reference)
-  const { outcome, message = '' } = outcomeOfThrown(thrown, reference)
-  await deps.calls.change(record.tenant, record.id, abandon(record.process ?? '', outcome, message))
+  const { outcome, message } = outcomeOfThrown(thrown, reference)
+  await deps.calls.change(record.tenant, record.id, finish(record.process ?? '', outcome, message))
   deps.logger.error({ event: 'parkedAbandoned', tool: record.tool, call: record.id, reference })
   throw thrown
 }

@@ -19,7 +19,6 @@ export interface ParkDeps extends RunningCallDeps {
   readonly parkMs: number
   /** How long a call may take in all. */
   readonly totalMs: number
-  /** The parked calls of this process, by id. */
   readonly local: Map<string, ParkedCall>
   /** The calls that a shutdown waits for, and stops. */
   readonly running: InFlight<Stop>

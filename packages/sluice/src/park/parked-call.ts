@@ -17,10 +17,11 @@ import { bugOf, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import type { Stop } from '../core/stop.ts'
 import type { Question } from '../core/target.ts'
-import { askAll } from '../running-calls/ask.ts'
+import { askAll, createRecordFollower } from '../running-calls/ask.ts'
 import { retryEnd } from '../running-calls/endings.ts'
 import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { AskedQuestion, RunningCall, RunningCallOutcome } from '../running-calls/record.ts'
+import { holdPlace } from '../running-calls/running-calls.ts'
 import type { Step } from '../running-calls/transitions.ts'
 import { ask as askStep, finish, keyOf } from '../running-calls/transitions.ts'
 import type { ParkDeps } from './deps.ts'
@@ -31,9 +32,7 @@ import type { Waiting } from './waiters.ts'
 import { createWaiters } from './waiters.ts'
 
 export interface ParkedCall {
-  /** Asks the client, through the request that waits. */
   ask(questions: { readonly [name: string]: Question | undefined }): Promise<Params>
-  /** Sends a notification of the work to the request that waits. */
   notify(method: string, params: Params): void
   /** Starts to follow the work. Resolves with the answer to the first request: the work's own, or its questions. */
   follow(work: Promise<Answer>): Promise<Answer>
@@ -66,26 +65,19 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
   async function openRound(questions: { readonly [name: string]: AskedQuestion }): Promise<Params> {
     if (stop.reason) throw stop.reason
     const record = phase === 'call' ? await park(questions) : await askAgain(questions)
-    const keys = Object.keys(record.questions)
-    const answers = new Promise<Params>((resolve, reject) => {
-      const unlisten = stop.onStop(reject)
-      answered = (now) => {
-        if (now.rounds !== record.rounds || !keys.every((key) => Object.hasOwn(now.answers, key))) return
-        answered = undefined
-        unlisten()
-        setDeadline(target.policy.timeoutMs, `Not done within ${target.policy.timeoutMs} ms`)
-        resolve(now.answers)
-      }
+    const answers = follower.answersTo(record).then((given) => {
+      setDeadline(target.policy.timeoutMs, `Not done within ${target.policy.timeoutMs} ms`)
+      return given
     })
     if (stop.reason) return answers
     setDeadline(parkMs, `The question was not answered within ${parkMs} ms`)
     waiters.resolve((call) => questionsResult(call, record, seal, parkMs))
     return answers
   }
-  let answered: ((record: RunningCall) => void) | undefined
+  const follower = createRecordFollower(deps, tenant, stop, () => (phase === 'parked' ? id : undefined))
 
   async function park(questions: { readonly [name: string]: AskedQuestion }): Promise<RunningCall> {
-    const free = runs.reserve(tenant, caller.subject)
+    const release = await holdPlace(deps, tenant, caller.subject)
     id = crypto.randomUUID()
     const now = clock.now()
     const first: RunningCall = {
@@ -94,9 +86,7 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
       ...{ createdAt: now, changedAt: now, until: now + totalMs, rounds: 1, answers: {} },
       questions: Object.fromEntries(Object.entries(questions).map(([name, asked]) => [keyOf(name, 1), asked])),
     }
-    let release = (): void => {}
     try {
-      release = await lease.hold()
       await calls.create(first)
       await rememberKey(deps, request, id, totalMs)
       // The request may have ended during the writes, and with it the call: nothing would free what it holds.
@@ -105,19 +95,18 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
         throw stop.reason
       }
     } catch (thrown) {
-      free()
       release()
       throw thrown
     }
     phase = 'parked'
     local.set(id, parked)
     const runningId = running.add(stop)
-    const unwatch = runs.watch(id, wake)
+    const unwatch = runs.watch(id, follower.wake)
     const cancelTotal = clock.after(totalMs, () =>
       stop.stop(new RpcError('timeout', `The call did not end within ${totalMs} ms`)),
     )
     releaseAll = () => {
-      for (const end of [cancelTotal, unwatch, free, release]) end()
+      for (const end of [cancelTotal, unwatch, release]) end()
       running.delete(runningId)
       local.delete(id)
     }
@@ -134,18 +123,6 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
     cancelDeadline()
     cancelDeadline =
       ms === Number.POSITIVE_INFINITY ? () => {} : clock.after(ms, () => stop.stop(new RpcError('timeout', message)))
-  }
-
-  function wake(): void {
-    look().catch(() => {
-      // The next look finds it.
-    })
-  }
-  async function look(): Promise<void> {
-    const record = await calls.read(tenant, id)
-    if (phase !== 'parked') return
-    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
-    else answered?.(record)
   }
 
   /** Answers the waiting requests. The end of a parked call is written first. */
@@ -184,7 +161,7 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
   const parked: ParkedCall = {
     ask: (questions) => askAll(waiters.latest() ?? request, questions, rounds.ask),
     notify: (method, params) => waiters.notify(method, params),
-    wake,
+    wake: follower.wake,
     attach: (later) => waiters.add(later),
     follow(work) {
       const { answer: first } = waiters.add(request)

@@ -36,32 +36,24 @@ export function createQuestionRounds(
     })
   }
   async function ask(asked: readonly Asked[]): Promise<void> {
-    round++
-    /** Two callers may use the same name, so names are numbered from the second on. */
-    const names = new Map<Asked, ReadonlyMap<string, string>>()
+    const number = ++round
     const merged: { [name: string]: AskedQuestion } = {}
-    for (const each of asked) {
-      const own = new Map<string, string>()
-      for (const [name, question] of Object.entries(each.questions)) {
-        let unique = name
-        for (let n = 2; Object.hasOwn(merged, unique); n++) unique = `${name}-${n}`
-        merged[unique] = question
-        own.set(name, unique)
-      }
-      names.set(each, own)
+    /** Two callers may use the same name, so names are numbered from the second on. */
+    const toUnique = ([name, question]: readonly [string, AskedQuestion]): readonly [string, string] => {
+      let unique = name
+      for (let n = 2; Object.hasOwn(merged, unique); n++) unique = `${name}-${n}`
+      merged[unique] = question
+      return [name, unique]
     }
-    const number = round
+    const named = asked.map(({ questions, promised }) => ({ promised, names: Object.entries(questions).map(toUnique) }))
     try {
       const answers = await open(merged)
-      for (const each of asked)
-        each.promised.resolve({
-          round: number,
-          answers: Object.fromEntries(
-            [...(names.get(each) ?? [])].map(([name, unique]) => [keyOf(name, number), answers[keyOf(unique, number)]]),
-          ),
-        })
+      for (const { promised, names } of named) {
+        const own = names.map(([name, unique]) => [keyOf(name, number), answers[keyOf(unique, number)]])
+        promised.resolve({ round: number, answers: Object.fromEntries(own) })
+      }
     } catch (thrown) {
-      for (const each of asked) each.promised.reject(thrown)
+      for (const { promised } of asked) promised.reject(thrown)
     }
     isOpen = false
     gather()

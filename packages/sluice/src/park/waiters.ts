@@ -8,7 +8,6 @@ import type { Params } from '../core/json.ts'
 export interface Waiters {
   /** Adds a request. `answer` settles with what `resolve` or `reject` gives it; `leave` lets it no longer wait. */
   add(request: Call): Waiting
-  /** The request that came last. */
   latest(): Call | undefined
   resolve(answer: (request: Call) => Answer | Promise<Answer>): void
   reject(thrown: unknown): void

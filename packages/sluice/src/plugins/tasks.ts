@@ -9,10 +9,8 @@ import { lateTimers } from '../core/turn.ts'
 import { run } from '../layers/run.ts'
 import { pollMs } from '../running-calls/local-runs.ts'
 import { assertAtLeastOne, createRunningCalls } from '../running-calls/running-calls.ts'
-import type { InstalledTasks, TaskDeps } from '../tasks/deps.ts'
-import { extendRegistry } from '../tasks/extend-registry.ts'
-import { taskSubscription } from '../tasks/listen.ts'
-import { taskMethods } from '../tasks/methods.ts'
+import type { InstalledTasks } from '../tasks/deps.ts'
+import { extendRegistry } from '../tasks/methods.ts'
 import { startLayer, tasksLayer } from '../tasks/tasks-layer.ts'
 
 /** How long tasks are kept, and how many may run. */
@@ -48,7 +46,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
     assertAtLeastOne('tasks', { ttlMs, pollIntervalMs, ...caps })
     const { close, ...running } = createRunningCalls(services, { noun: 'tasks', area: 'task', caps })
     const { runs } = running
-    const deps: TaskDeps = {
+    const deps: Omit<InstalledTasks, 'host' | 'next' | 'observed'> = {
       ...{ ...running, clock, after: lateTimers(clock), logger, newErrorId, ttlMs },
       intervals: { runningMs: pollIntervalMs, waitingMs: pollMs },
       waitUntil: options.waitUntil,
@@ -62,7 +60,7 @@ export const tasks = (options: TasksOptions = {}): SlotPlugin<'tasks'> => ({
     return {
       createLayer: (host) => tasksLayer((next) => (installed = { ...deps, host, next, observed: observedRun(host) })),
       startLayer,
-      extendRegistry: (registry) => extendRegistry(registry, taskMethods(inServer), taskSubscription(inServer)),
+      extendRegistry: (registry) => extendRegistry(registry, inServer),
       accepts({ tools = [] }) {
         for (const tool of tools) assertTaskMode(tool)
       },

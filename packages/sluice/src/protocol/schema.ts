@@ -77,13 +77,13 @@ function assertUsable(root: unknown, where: string): void {
 }
 
 /** RFC 9110 token: the characters of a header name. */
-export const headerToken: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const headerToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
  * Returns the arguments marked `x-mcp-header`, checked by the rules of 2026-07-28. The name must be a token and unique
  * in any case. The argument must be a string, integer or boolean that is reached through `properties` alone.
  */
-export function headerParams(root: Params, where: string): readonly HeaderParam[] {
+export function headerParams(root: unknown, where: string): readonly HeaderParam[] {
   const found: HeaderParam[] = []
   const walk = (node: unknown, path: readonly string[], reachable: boolean): void => {
     if (Array.isArray(node)) for (const item of node) walk(item, path, false)

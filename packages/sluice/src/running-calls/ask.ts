@@ -1,11 +1,13 @@
 /** Questions in the middle of the work. They are written into the record, answered through any process, and read back by this one. */
 
 import type { Call } from '../core/call.ts'
-import { fail, RpcError } from '../core/error.ts'
+import { fail, missingCapability, RpcError } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
+import type { Stop } from '../core/stop.ts'
 import type { Question } from '../core/target.ts'
 import { canAnswer } from '../protocol/questions.ts'
-import type { AskedQuestion } from './record.ts'
+import type { AskedQuestion, RunningCall } from './record.ts'
+import type { RunningCallDeps } from './running-calls.ts'
 import { keyOf } from './transitions.ts'
 
 /** Writes a round of questions. Resolves with its number and the answers, by key, once all are given. */
@@ -24,7 +26,8 @@ export async function askAll(call: Call, questions: MaybeQuestions, askRound: As
   let open = Object.entries(questions).filter((entry): entry is [string, Question] => entry[1] !== undefined)
   for (let rounds = 0; open.length > 0; rounds++) {
     if (rounds >= maxRounds) throw fail('The questions were not answered in a form that can be used.')
-    refuseUnsupported(call, open)
+    const missing = open.find(([, question]) => !canAnswer(call.capabilities, question))
+    if (missing) throw missingCapability(missing[1].needs)
     const { round, answers } = await askRound(
       Object.fromEntries(open.map(([name, question]) => [name, toAsked(question)])),
     )
@@ -45,10 +48,44 @@ function toAsked({ method, params: { elicitationId: _, ...params } }: Question):
   return { method, params }
 }
 
-function refuseUnsupported({ capabilities }: Call, open: readonly [string, Question][]): void {
-  const missing = open.find(([, question]) => !canAnswer(capabilities, question))
-  if (missing)
-    throw new RpcError('missingCapability', 'This needs a client capability that was not declared', {
-      data: { requiredCapabilities: missing[1].needs },
-    })
+/** Follows the record of a call that this process runs. */
+export interface RecordFollower {
+  /** Reads the record again, because it may have changed. Stops the work if the record has ended or is gone. */
+  wake(): void
+  /** Resolves with the answers to a round. Rejects when the work is stopped. */
+  answersTo(asked: RunningCall): Promise<Params>
+}
+
+/** `current` returns the id of the record; `undefined` while the call has none. */
+export function createRecordFollower(
+  { calls, lease }: RunningCallDeps,
+  tenant: string,
+  stop: Stop,
+  current: () => string | undefined,
+): RecordFollower {
+  let found: ((record: RunningCall) => void) | undefined
+  async function look(): Promise<void> {
+    const record = await calls.read(tenant, current() ?? '')
+    if (current() === undefined) return
+    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
+    else found?.(record)
+  }
+  return {
+    wake() {
+      look().catch(() => {
+        // The next look finds it.
+      })
+    },
+    answersTo: ({ rounds, questions }) =>
+      new Promise((resolve, reject) => {
+        const unlisten = stop.onStop(reject)
+        const keys = Object.keys(questions)
+        found = (record) => {
+          if (record.rounds !== rounds || !keys.every((key) => Object.hasOwn(record.answers, key))) return
+          found = undefined
+          unlisten()
+          resolve(record.answers)
+        }
+      }),
+  }
 }

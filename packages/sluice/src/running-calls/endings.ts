@@ -18,9 +18,7 @@ export function createEndings(clock: Clock): Endings {
   return {
     add(ending) {
       const id = open.add(ending)
-      const end = (): void => {
-        open.delete(id)
-      }
+      const end = (): void => open.delete(id)
       ending.then(end, end)
     },
     async pause(ms) {
@@ -46,10 +44,10 @@ export function createEndings(clock: Clock): Endings {
 
 const maxRetryMs = 60_000
 
-/** Repeats the write of an end that failed, until the store takes it, its record expires or the server closes. */
+/** Repeats the write of an end that failed, until the store takes it, the record is gone (`until`) or the server closes. */
 export async function retryEnd(
   write: () => Promise<unknown>,
-  { clock, endings, until }: RetryEndOptions,
+  { clock, endings, until }: { readonly clock: Clock; readonly endings: Endings; readonly until: number },
 ): Promise<void> {
   for (let tries = 0; clock.now() < until; tries++) {
     if (!(await endings.pause(Math.min(1_000 * 2 ** tries, maxRetryMs)))) return
@@ -60,11 +58,4 @@ export async function retryEnd(
       // The next attempt follows.
     }
   }
-}
-
-export interface RetryEndOptions {
-  readonly clock: Clock
-  readonly endings: Endings
-  /** The record is gone after this time. */
-  readonly until: number
 }

@@ -5,15 +5,13 @@
 
 import type { Bus } from '../core/bus.ts'
 import type { Clock } from '../core/clock.ts'
+import { Counts } from '../core/counts.ts'
 import { RpcError } from '../core/error.ts'
 import type { Quota, RunningWork } from '../core/plugin.ts'
 
 export interface RunCaps {
-  /** Calls of one caller in this process. */
   readonly perCaller: number
-  /** Calls of one tenant in this process. */
   readonly perTenant: number
-  /** Calls in this process. */
   readonly perProcess: number
 }
 
@@ -26,7 +24,7 @@ export interface LocalRuns {
   has(id: string): boolean
   /** Marks a call as claimed here. False if it is already. */
   enter(id: string): boolean
-  leave(id: string): void
+  leave(id: string): unknown
   /** Lets operators see a call. Returns a function that ends it. */
   show(describe: () => RunningWork): () => void
   /** Calls `wake` when the record of a call may have changed. Returns a function that ends it. */
@@ -39,7 +37,6 @@ export interface LocalRuns {
 export const pollMs = 5_000
 
 interface LocalRunsOptions {
-  /** The server's name. */
   readonly name: string
   /** What the calls are called, in the plural: `tasks`. */
   readonly noun: string
@@ -55,7 +52,7 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
   /** Each list is replaced, never changed, because a watcher may end while the list is read. */
   const watchers = new Map<string, readonly (() => void)[]>()
   /** Nested, because one joined key per call would cost more than the counting. */
-  const tenants = new Map<string, { size: number; readonly callers: Map<string, number> }>()
+  const tenants = new Map<string, { size: number; readonly callers: Counts<string> }>()
   const ids = new Set<string>()
   const shown = new Set<() => RunningWork>()
   let size = 0
@@ -78,21 +75,18 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
     },
     reserve(tenant, subject) {
       const known = tenants.get(tenant)
-      const ofTenant = known ?? { size: 0, callers: new Map<string, number>() }
-      const ofCaller = ofTenant.callers.get(subject) ?? 0
-      if (ofCaller >= caps.perCaller) throw tooMany('caller')
+      const ofTenant = known ?? { size: 0, callers: new Counts<string>() }
+      if (ofTenant.callers.get(subject) >= caps.perCaller) throw tooMany('caller')
       if (ofTenant.size >= caps.perTenant) throw tooMany('tenant')
       if (size >= caps.perProcess) throw tooMany('process')
       if (!known) tenants.set(tenant, ofTenant)
       size++
       ofTenant.size++
-      ofTenant.callers.set(subject, ofCaller + 1)
+      ofTenant.callers.add(subject, 1)
       return () => {
-        const left = (ofTenant.callers.get(subject) ?? 0) - 1
         size--
+        ofTenant.callers.add(subject, -1)
         if (--ofTenant.size === 0) tenants.delete(tenant)
-        else if (left === 0) ofTenant.callers.delete(subject)
-        else ofTenant.callers.set(subject, left)
       }
     },
     has: (id) => ids.has(id),
@@ -101,14 +95,10 @@ export function createLocalRuns({ name, noun, bus, clock, caps, inProcess }: Loc
       ids.add(id)
       return true
     },
-    leave(id) {
-      ids.delete(id)
-    },
+    leave: (id) => ids.delete(id),
     show(describe) {
       shown.add(describe)
-      return () => {
-        shown.delete(describe)
-      }
+      return () => shown.delete(describe)
     },
     watch(id, wake, looks = !inProcess) {
       unsubscribe ??= bus.subscribe(channel, notify)

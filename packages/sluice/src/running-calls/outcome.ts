@@ -32,7 +32,6 @@ export function outcomeOfThrown(thrown: unknown, reference: string): EndedWork {
   return { outcome: outcomeOfAnswer(reply.answer) }
 }
 
-/** The process that ran the work is gone. */
 export const inDoubt = (reference: string): RpcError =>
   new RpcError('internalError', 'The process that ran this task has ended: it is unknown whether it had its effect', {
     data: { state: 'in doubt', reference },

@@ -31,13 +31,11 @@ export interface RunningCall {
   readonly outcome?: RunningCallOutcome
 }
 
-/** A question as clients see it. */
 export interface AskedQuestion {
   readonly method: string
   readonly params: Params
 }
 
-/** A call that waits for the decision of a ticket. */
 export interface WaitingCall {
   readonly ticket: string
   readonly args: unknown
@@ -65,7 +63,6 @@ export class WrittenResult {
   }
 }
 
-/** The text of a record in the store. */
 export function runningCallToText(call: RunningCall): string {
   const { outcome } = call
   if (!(outcome instanceof WrittenResult)) return JSON.stringify(call)

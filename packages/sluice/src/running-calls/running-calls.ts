@@ -44,6 +44,25 @@ export function createRunningCalls(
   }
 }
 
+/** Occupies a place and a lease for a call that this process runs. Resolves with a function that frees both. */
+export async function holdPlace(
+  { runs, lease }: RunningCallDeps,
+  tenant: string,
+  subject: string,
+): Promise<() => void> {
+  const free = runs.reserve(tenant, subject)
+  try {
+    const release = await lease.hold()
+    return () => {
+      free()
+      release()
+    }
+  } catch (thrown) {
+    free()
+    throw thrown
+  }
+}
+
 /** Throws if a time or a cap is not an integer of at least 1. */
 export function assertAtLeastOne(plugin: string, options: { readonly [option: string]: number }): void {
   for (const [option, value] of Object.entries(options))

@@ -57,7 +57,7 @@ export const report =
   (call, now) =>
     isRunBy(call, process) && call.message !== message ? { ...call, message, changedAt: now } : undefined
 
-/** The process writes how the work ended. */
+/** The process writes how the work ended, or any other one does that has found that `process` is gone. */
 export const finish =
   (process: string, outcome: RunningCallOutcome, message?: string): Step =>
   (call, now) =>
@@ -65,12 +65,6 @@ export const finish =
 
 /** The caller cancels. The process that runs the call hears of it and stops the work. */
 export const cancel: Step = (call, now) => (call.outcome ? undefined : ended(call, { cancelled: true }, now))
-
-/** Any process, once it has found that `process` is gone: it is unknown whether the work had its effect. */
-export const abandon =
-  (process: string, outcome: RunningCallOutcome, message: string): Step =>
-  (call, now) =>
-    isRunBy(call, process) ? ended(call, outcome, now, message) : undefined
 
 function ended(call: RunningCall, outcome: RunningCallOutcome, now: number, message?: string): RunningCall {
   return {

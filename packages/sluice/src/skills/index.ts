@@ -6,7 +6,6 @@ import type { Skills } from '../protocol/definition.ts'
 import { extendMethods } from '../protocol/extend-registry.ts'
 import type { Resource } from '../protocol/resources.ts'
 import { resource } from '../protocol/resources.ts'
-import { mediaTypeOf } from './media-types.ts'
 import { extension, skillMethods } from './methods.ts'
 import type { Skill, SkillFile, SkillFiles } from './skill.ts'
 import { parseSkills, toText, toUri } from './skill.ts'
@@ -90,4 +89,32 @@ function toDirectories(found: readonly Skill[], served: readonly ServedFile[]): 
     }
   }
   return new Map([...children].map(([uri, inside]) => [uri, [...inside.values()]]))
+}
+
+/** Media types of the files that skills have. Others are plain text, or bytes. */
+const mediaTypes: { readonly [extension: string]: string } = {
+  md: 'text/markdown',
+  json: 'application/json',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  csv: 'text/csv',
+  html: 'text/html',
+  css: 'text/css',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  py: 'text/x-python',
+  sh: 'application/x-sh',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+}
+
+function mediaTypeOf(path: string, isText: boolean): string {
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  if (Object.hasOwn(mediaTypes, extension)) return mediaTypes[extension] ?? ''
+  return isText ? 'text/plain' : 'application/octet-stream'
 }

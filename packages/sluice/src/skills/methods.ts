@@ -16,7 +16,6 @@ interface ListOptions {
   readonly ttlMs: number
 }
 
-/** Lists skills by page. */
 export const skillList = (
   skills: readonly { readonly uri: string }[],
   { pageSize, ttlMs }: ListOptions,

@@ -20,7 +20,6 @@ export interface SkillFile {
   readonly bytes: Uint8Array
   readonly digest: string
 }
-/** A skill, as `skills/list` shows it. */
 export interface Skill {
   readonly uri: string
   readonly frontmatter: { readonly name: string; readonly description: string } & Params

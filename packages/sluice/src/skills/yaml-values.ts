@@ -43,7 +43,6 @@ const escapes: { readonly [letter: string]: string } = {
   ...{ v: '\v', f: '\f', r: '\r', e: '\u001b' },
 }
 
-/** Reads the quoted scalar at the start of a text. */
 export function readQuoted(text: string): { readonly value: string; readonly rest: string } {
   const single = /^'((?:[^']|'')*)'/.exec(text)
   if (single) return { value: (single[1] ?? '').replaceAll("''", "'"), rest: text.slice(single[0].length) }

@@ -8,7 +8,7 @@ import { fakeClock } from '../testing/clock.ts'
 import { busContract, storeContract } from './contract.ts'
 import { compareKeys, isBelow, random } from './contract-keys.ts'
 import type { BucketLevel } from './memory.ts'
-import { compareEncoded, decodeKey, encodeKey, endOfPrefix, fullAt, memoryStore, takeToken } from './memory.ts'
+import { compareEncoded, decodeKey, encodeKey, fullAt, memoryStore, rangeOf, takeToken } from './memory.ts'
 import { memoryBus } from './memory-bus.ts'
 
 storeContract('memory', () => {
@@ -60,7 +60,7 @@ test('the keys below a prefix are exactly one range of encoded keys', () => {
         const [from, at, to] = [
           bytes(encodeKey(prefix)),
           bytes(encodeKey(other)),
-          bytes(endOfPrefix(encodeKey(prefix))),
+          bytes(rangeOf(prefix, undefined).end),
         ]
         expect(Buffer.compare(at, from) > 0 && Buffer.compare(at, to) < 0).toBe(isBelow(other, prefix))
       }

@@ -81,11 +81,10 @@ export function memoryStore(clock: Clock = systemClock): Store {
       return at
     },
     async list(prefix, { limit, after }) {
-      const [size, below] = [toPageSize(limit), encodeKey(prefix)]
-      const from = after ? encodeKey(after) : below
+      const [size, { below, from }] = [toPageSize(limit), rangeOf(prefix, after)]
       const found: StoreEntry[] = []
       const expired: string[] = []
-      for (const name of names.after(compareEncoded(from, below) > 0 ? from : below)) {
+      for (const name of names.after(from)) {
         if (found.length >= size || !name.startsWith(below)) break
         const entry = live(name)
         if (entry) found.push({ key: decodeKey(name), value: entry.value })
@@ -142,7 +141,7 @@ function createSweeper(
  * Encodes a key as one text. It sorts, by code point or by UTF-8 byte, like the parts one after the other, with a key
  * before the keys below it. U+0001 is before the first part and after every part. U+0000, U+0001 and U+0002 inside a
  * part become U+0002 and U+0002, U+0003 or U+0004, so that no part can contain its own end. Keys below a prefix begin
- * with its text and sort before its `endOfPrefix`, so that `list` is a range.
+ * with its text and sort before the `end` of `rangeOf`, so that `list` is a range.
  */
 export function encodeKey(key: Key): string {
   let text = '\u0001'
@@ -156,8 +155,12 @@ export const decodeKey = (text: string): Key =>
     .split('\u0001')
     .slice(1, -1)
     .map((part) => part.replace(escaped, (pair) => String.fromCharCode(pair.charCodeAt(1) - 2)))
-/** Returns the first text after all keys below a prefix. */
-export const endOfPrefix = (encoded: string): string => `${encoded.slice(0, -1)}\u0002`
+/** Returns the range of a list: the prefix, the text after which its first key is, and the first text after all keys. */
+export function rangeOf(prefix: Key, after: Key | undefined): { below: string; from: string; end: string } {
+  const below = encodeKey(prefix)
+  const start = after ? encodeKey(after) : below
+  return { below, from: compareEncoded(start, below) > 0 ? start : below, end: `${below.slice(0, -1)}\u0002` }
+}
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these three characters are special
 const special = /[\u0000-\u0002]/
 const specials = /* @__PURE__ */ new RegExp(special, 'g')

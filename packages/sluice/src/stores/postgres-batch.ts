@@ -7,12 +7,11 @@
 export interface BatchOptions<Item, Result> {
   /** Results are in the order of the items. If it rejects, so does every item's promise. */
   send(items: readonly Item[]): Promise<readonly Result[]>
-  /** How many statements may be in flight. */
   readonly inFlight: number
   /** What an item adds to a statement, in characters. */
   sizeOf(item: Item): number
   /** Called when nothing is in flight and nothing waits. */
-  idle?(): void
+  idle?(): unknown
 }
 
 interface Waiting<Item, Result> {

@@ -66,10 +66,10 @@ export function createConnection(options: PostgresConnectionOptions): {
   client.on('end', closed)
   if (notified) client.on('notification', ({ channel, payload = '' }) => notified(channel, payload))
   let pending = 0
-  const send = async (query: pg.QueryArrayConfig): Promise<readonly Row[]> => {
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
     pending++
     try {
-      return (await client.query<(string | null)[]>(query)).rows
+      return await answer
     } finally {
       pending--
     }
@@ -79,14 +79,12 @@ export function createConnection(options: PostgresConnectionOptions): {
       return pending
     },
     checkedAt: Number.NEGATIVE_INFINITY,
-    run: ({ name, text }, values = []) => send({ name, text, values: [...values], rowMode: 'array' }),
+    async run({ name, text }, values = []) {
+      const query: pg.QueryArrayConfig = { name, text, values: [...values], rowMode: 'array' }
+      return (await counted(client.query<(string | null)[]>(query))).rows
+    },
     async script(text) {
-      pending++
-      try {
-        await client.query(text)
-      } finally {
-        pending--
-      }
+      await counted(client.query(text))
     },
     async check() {
       const [row] = await connection.run(writable)

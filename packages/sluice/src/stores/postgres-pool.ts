@@ -12,9 +12,9 @@
 import type { Clock } from '../core/clock.ts'
 import { monotonicNow, systemClock } from '../core/clock.ts'
 import { storeUnavailable } from '../core/error.ts'
+import { createDeadline } from './deadline.ts'
 import type { Parameter, PostgresConnection, PostgresConnectionOptions, Row, Statement } from './postgres-connection.ts'
 import { createConnection } from './postgres-connection.ts'
-import { createDeadline } from './postgres-deadline.ts'
 import { isUseless, toUnavailable, toUnopened } from './postgres-errors.ts'
 
 /** The address of the database, its schema, and the limits of one store or bus. */

@@ -7,7 +7,6 @@ import type { Statement } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 
 export interface Sweeper {
-  /** After each write of an entry. */
   wrote(): void
   /** After `count` takes from buckets. */
   took(count: number): void

@@ -8,18 +8,10 @@
 
 import { createHash } from 'node:crypto'
 import { RpcError } from '../core/error.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import { sharedHub } from '../core/shared-hub.ts'
 import type { Key, Store } from '../core/store.ts'
-import {
-  checkedValue,
-  compareEncoded,
-  decodeKey,
-  encodeKey,
-  endOfPrefix,
-  takeToken,
-  toPageSize,
-  toTtlMs,
-} from './memory.ts'
+import { checkedValue, decodeKey, encodeKey, rangeOf, takeToken, toPageSize, toTtlMs } from './memory.ts'
 import { createBatcher } from './postgres-batch.ts'
 import type { Parameter, Row, Statement } from './postgres-connection.ts'
 import { checkPostgresDurability } from './postgres-durability.ts'
@@ -28,7 +20,6 @@ import { createPool, schemaOf } from './postgres-pool.ts'
 import { migrate, migrationMs } from './postgres-schema.ts'
 import { createSweeper } from './postgres-sweep.ts'
 import { createTaker } from './postgres-take.ts'
-import { fromColumn, toColumn } from './postgres-text.ts'
 
 export type { PostgresBus } from './postgres-bus.ts'
 export { postgresBus } from './postgres-bus.ts'
@@ -68,22 +59,16 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
   const take = createTaker((values) => pool.run(sql.take, values), sweeper)
   /** Only for logs with a statement in flight. One at a time each: the server would make the second wait for the first. */
   const logs = new Map<string, (line: Line) => Promise<string>>()
-  const append = (log: string, line: Line): Promise<string> => {
-    let batcher = logs.get(log)
-    if (!batcher) {
-      batcher = createBatcher<Line, string>({
-        inFlight: 1,
-        sizeOf: ({ text }) => text.length,
-        async send(lines) {
-          const rows = await write(sql.append, [log, lines.map(({ text }) => text), lines.map(({ ttlMs }) => ttlMs)])
-          return rows.map(([part]) => part ?? '')
-        },
-        idle: () => logs.delete(log),
-      })
-      logs.set(log, batcher)
-    }
-    return batcher(line)
-  }
+  const createLog = (log: string): ((line: Line) => Promise<string>) =>
+    createBatcher({
+      inFlight: 1,
+      sizeOf: ({ text }) => text.length,
+      async send(lines) {
+        const rows = await write(sql.append, [log, lines.map(({ text }) => text), lines.map(({ ttlMs }) => ttlMs)])
+        return rows.map(([part]) => part ?? '')
+      },
+      idle: () => logs.delete(log),
+    })
   let checking: Promise<readonly string[]> | undefined
   return {
     shared: sharedHub,
@@ -118,13 +103,14 @@ export function postgresStore(options: PostgresOptions): PostgresStore {
       return take(toBucketName(key), bucket)
     },
     async append(key, value, ttlMs): Promise<Key> {
-      return [...key, await append(toName(key), { text: toColumn(checkedValue(value)), ttlMs: toTtlParameter(ttlMs) })]
+      const name = toName(key)
+      const line = { text: toColumn(checkedValue(value)), ttlMs: toTtlParameter(ttlMs) }
+      return [...key, await getOrCreate(logs, name, () => createLog(name))(line)]
     },
     async list(prefix, { limit, after }) {
-      const [below, size] = [toName(prefix), toPageSize(limit)]
-      const start = after ? encodeKey(after) : below
-      const from = compareEncoded(start, below) > 0 ? start : below
-      const rows = await pool.run(sql.list, [from, endOfPrefix(below), size])
+      const { below, from, end } = rangeOf(prefix, after)
+      assertShort(below)
+      const rows = await pool.run(sql.list, [from, end, toPageSize(limit)])
       return rows.map(([key, value]) => ({ key: decodeKey(key ?? ''), value: fromColumn(value ?? '') }))
     },
     close: () => pool.close(),
@@ -163,8 +149,9 @@ type Verb = 'get' | 'set' | 'create' | 'replace' | 'delete' | 'take' | 'append' 
 /** PostgreSQL refuses an index entry of more than a third of its page. */
 const maxKeyBytes = 2600
 
-function toName(key: Key): string {
-  const name = encodeKey(key)
+const toName = (key: Key): string => assertShort(encodeKey(key))
+
+function assertShort(name: string): string {
   if (isLong(name)) throw new RpcError('invalidParams', `A key of more than ${maxKeyBytes} bytes cannot be stored`)
   return name
 }
@@ -179,3 +166,16 @@ const toTtlParameter = (ttlMs: number | undefined): number | null => {
   const ms = toTtlMs(ttlMs)
   return ms === Number.POSITIVE_INFINITY ? null : Math.max(0, ms)
 }
+
+/** PostgreSQL's text holds every character but U+0000, which becomes U+0001 U+0002. U+0001 becomes U+0001 U+0003. */
+const toColumn = (value: string): string =>
+  special.test(value) ? value.replace(specials, (char) => (char === '\0' ? '\u0001\u0002' : '\u0001\u0003')) : value
+
+const fromColumn = (text: string): string =>
+  text.includes('\u0001') ? text.replace(escaped, (pair) => (pair.charCodeAt(1) === 2 ? '\0' : '\u0001')) : text
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the two that are escaped
+const special = /[\u0000\u0001]/
+const specials = /* @__PURE__ */ new RegExp(special, 'g')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const escaped = /\u0001[\u0002\u0003]/g

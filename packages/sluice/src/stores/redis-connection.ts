@@ -14,8 +14,9 @@
 import type { RedisClientType } from 'redis'
 import { createClient } from 'redis'
 import type { Clock } from '../core/clock.ts'
-import { systemClock } from '../core/clock.ts'
+import { monotonicNow, systemClock } from '../core/clock.ts'
 import { RpcError, storeUnavailable } from '../core/error.ts'
+import { createDeadline } from './deadline.ts'
 
 interface RedisCommonOptions {
   /** The prefix of every name in Redis: letters, digits, `.`, `_` and `-`. By default `sluice`. */
@@ -49,12 +50,6 @@ export interface RedisConnection {
  * the next one.
  */
 const retryMs = 200
-/**
- * The deadline is counted in ticks, because a tool that blocks the event loop for a second must not cost a healthy
- * connection.
- */
-const ticksToDeadline = 5
-
 /** The pause between two checks that the server still accepts writes. */
 const probeMs = 1000
 
@@ -74,15 +69,12 @@ export function createRedisConnection(
 ): RedisConnection {
   const { deadlineMs = 1000, clock = systemClock } = options
   const probeKey = `${namePrefix(options)}probe`
-  const waiting = new Set<{ readonly since: number }>()
   let ready: Client | undefined
   let opening: Promise<Client> | undefined
   /** Whether the last attempt failed, or an operation missed its deadline. */
   let failing = false
-  let pausing = false
+  let retryAt = Number.NEGATIVE_INFINITY
   let closed = false
-  let ticks = 0
-  let ticking = false
   let probedAt = 0
 
   const drop = (client: Client): void => {
@@ -111,10 +103,8 @@ export function createRedisConnection(
       return client
     } catch (thrown) {
       drop(client)
-      failing = pausing = true
-      clock.after(retryMs, () => {
-        pausing = false
-      })
+      failing = true
+      retryAt = monotonicNow(clock) + retryMs
       // Any error here ("ERR max number of clients reached") is not a bug of the waiting call.
       throw storeUnavailable(statesByCode.get(codeOf(thrown)) ?? 'unavailable', thrown)
     } finally {
@@ -124,7 +114,7 @@ export function createRedisConnection(
   }
   const connected = (): Promise<Client> => {
     if (closed) throw storeUnavailable('closed')
-    if (pausing) throw storeUnavailable('unavailable')
+    if (monotonicNow(clock) < retryAt) throw storeUnavailable('unavailable')
     if (!opening) {
       opening = open()
       opening.catch(() => {})
@@ -132,37 +122,26 @@ export function createRedisConnection(
     if (failing) throw storeUnavailable('unavailable')
     return opening
   }
-  const tick = (): void => {
-    ticks++
-    const [oldest] = waiting
-    ticking = oldest !== undefined
-    if (!oldest) return
-    if (ready && ticks - oldest.since >= ticksToDeadline) {
-      failing = true
-      drop(ready)
-    }
-    clock.after(deadlineMs / ticksToDeadline, tick)
-  }
+  const deadline = createDeadline(clock, deadlineMs, () => {
+    if (!ready) return
+    failing = true
+    drop(ready)
+  })
   return {
     async run(command) {
-      const operation = { since: ticks }
       let client: Client | undefined
+      let end = (): void => {}
       try {
         client = ready ?? (await connected())
         const current = client
         if (Math.abs(clock.now() - probedAt) >= probeMs) probe(current).catch(() => drop(current))
-        operation.since = ticks
-        waiting.add(operation)
-        if (!ticking) {
-          ticking = true
-          clock.after(deadlineMs / ticksToDeadline, tick)
-        }
+        end = deadline.begin()
         return await command(client)
       } catch (thrown) {
         if (client && role === 'primary' && needsReconnect(thrown)) drop(client)
         throw toUnavailable(thrown)
       } finally {
-        waiting.delete(operation)
+        end()
       }
     },
     async close() {

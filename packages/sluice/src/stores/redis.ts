@@ -10,22 +10,13 @@ import type { Bus } from '../core/bus.ts'
 import { systemClock } from '../core/clock.ts'
 import { sharedHub } from '../core/shared-hub.ts'
 import type { Key, Store, StoreEntry } from '../core/store.ts'
-import {
-  checkedValue,
-  compareEncoded,
-  decodeKey,
-  encodeKey,
-  endOfPrefix,
-  takeToken,
-  toPageSize,
-  toTtlMs,
-} from './memory.ts'
-import { notifySafely } from './memory-bus.ts'
+import { checkedValue, decodeKey, encodeKey, rangeOf, takeToken, toPageSize, toTtlMs } from './memory.ts'
 import type { RedisConnection, RedisOptions } from './redis-connection.ts'
 import { createRedisConnection, namePrefix } from './redis-connection.ts'
 import { checkRedisDurability } from './redis-durability.ts'
 import type { Script } from './redis-scripts.ts'
 import * as scripts from './redis-scripts.ts'
+import { createRemoteBus } from './remote-bus.ts'
 
 export type { RedisOptions } from './redis-connection.ts'
 export { checkRedisDurability } from './redis-durability.ts'
@@ -71,14 +62,13 @@ export function redisStore(options: RedisOptions): RedisStore {
       return [...key, String(await run(scripts.append, encodeKey(key), checkedValue(value), toTtlArgument(ttlMs)))]
     },
     async list(prefix, { limit, after }) {
-      const [below, size] = [encodeKey(prefix), toPageSize(limit)]
-      const start = after ? encodeKey(after) : below
+      const [range, size] = [rangeOf(prefix, after), toPageSize(limit)]
       const entries: StoreEntry[] = []
-      let from = `(${compareEncoded(start, below) > 0 ? start : below}`
+      let from = `(${range.from}`
       // More than one round is needed only after ten thousand expired keys.
       while (from !== '' && entries.length < size) {
         const remaining = String(size - entries.length)
-        const [next, found] = (await run(scripts.list, from, `(${endOfPrefix(below)}`, remaining)) as [string, string[]]
+        const [next, found] = (await run(scripts.list, from, `(${range.end}`, remaining)) as [string, string[]]
         for (let i = 0; i < found.length; i += 2)
           entries.push({ key: decodeKey(found[i] ?? ''), value: found[i + 1] ?? '' })
         from = next
@@ -112,65 +102,22 @@ export interface RedisBus extends Bus {
   close(): Promise<void>
 }
 
-/** How often the connection is pinged. Otherwise an open but dead one would miss messages unnoticed. */
-const heartbeatMs = 1000
-
 /** Publishes and subscribes over Redis. A process that missed a message reads the store. */
 export function redisBus(options: RedisOptions): RedisBus {
   const names = `${namePrefix(options)}bus:`
-  const clock = options.clock ?? systemClock
-  const channels = new Map<
-    string,
-    { readonly listeners: Set<(message: string) => void>; deliver(message: string): void }
-  >()
   const connection = createRedisConnection(options, {
     async onOpen(client) {
-      await Promise.all([...channels].map(([channel, { deliver }]) => client.subscribe(names + channel, deliver)))
+      await Promise.all([...bus.channels].map(([channel, { deliver }]) => client.subscribe(names + channel, deliver)))
     },
   })
-  let cancelTimer: (() => void) | undefined
-  const startHeartbeat = (): void => {
-    cancelTimer = clock.after(heartbeatMs, () => {
-      // While Redis is unavailable this also reconnects, and subscribes again.
-      connection.run((client) => client.sendCommand(['PING'])).catch(() => {})
-      startHeartbeat()
-    })
-  }
-  const stopHeartbeat = (): void => {
-    cancelTimer?.()
-    cancelTimer = undefined
-  }
-  return {
-    async publish(channel, message) {
-      await connection.run((client) => client.sendCommand(['PUBLISH', names + channel, checkedValue(message)]))
-    },
-    subscribe(channel, listener) {
-      const subscription = (message: string): void => listener(message)
-      let known = channels.get(channel)
-      if (!known) {
-        const listeners = new Set<(message: string) => void>()
-        const deliver = (message: string): void => {
-          for (const each of [...listeners]) notifySafely(each, message)
-        }
-        known = { listeners, deliver }
-        channels.set(channel, known)
-        // On the connection that publishes, so that this process receives its next messages itself.
-        connection.run((client) => client.subscribe(names + channel, deliver)).catch(() => {})
-      }
-      const { listeners } = known
-      listeners.add(subscription)
-      if (!cancelTimer) startHeartbeat()
-      return () => {
-        if (!listeners.delete(subscription) || listeners.size > 0) return
-        channels.delete(channel)
-        connection.run((client) => client.unsubscribe(names + channel, known.deliver)).catch(() => {})
-        if (channels.size === 0) stopHeartbeat()
-      }
-    },
-    async close() {
-      stopHeartbeat()
-      channels.clear()
-      await connection.close()
-    },
-  }
+  const bus = createRemoteBus({
+    clock: options.clock ?? systemClock,
+    publish: async (channel, message) =>
+      connection.run((client) => client.sendCommand(['PUBLISH', names + channel, checkedValue(message)])),
+    listen: (channel, { deliver }) => connection.run((client) => client.subscribe(names + channel, deliver)),
+    unlisten: (channel, { deliver }) => connection.run((client) => client.unsubscribe(names + channel, deliver)),
+    ping: () => connection.run((client) => client.sendCommand(['PING'])),
+    close: () => connection.close(),
+  })
+  return bus
 }

@@ -4,7 +4,6 @@
  */
 
 export interface SortedNames {
-  /** Adds a name that is not there yet. */
   add(name: string): void
   delete(name: string): void
   /** Yields the names after this one, in order. They must not change meanwhile. */

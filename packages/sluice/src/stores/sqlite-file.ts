@@ -4,24 +4,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { storeUnavailable } from '../core/error.ts'
 import { makePrivateFile } from './private-files.ts'
 
-/** "Slui" in the file's header, so that the database of another program is not mistaken for an empty store. */
-const applicationId = 0x536c7569
-
-/**
- * Step n migrates a file from `user_version` n to n + 1. A released step never changes; a new one is added.
- *
- * `key` is text in the order of `encodeKey`, in the b-tree itself (WITHOUT ROWID), so that `list` is one range scan.
- */
-const migrations: readonly string[] = [
-  `PRAGMA application_id = ${applicationId};
-   CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
-   CREATE INDEX entries_until ON entries (until) WHERE until IS NOT NULL;
-   CREATE TABLE buckets (key TEXT PRIMARY KEY, left REAL NOT NULL, at INTEGER NOT NULL, full_at INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE INDEX buckets_full_at ON buckets (full_at);
-   CREATE TABLE appended (n INTEGER NOT NULL);
-   INSERT INTO appended VALUES (0);`,
-]
-
 /**
  * How long opening waits for another process. SQLite waits synchronously, so it does not wait after opening
  * (`sqlite-retry.ts`).
@@ -46,7 +28,20 @@ export interface DatabaseFormat {
   readonly extension?: string
 }
 
-const storeFormat: DatabaseFormat = { applicationId, migrations }
+/** `key` is text in the order of `encodeKey`, in the b-tree itself (WITHOUT ROWID), so that `list` is one range scan. */
+const storeFormat: DatabaseFormat = {
+  /** "Slui". */
+  applicationId: 0x536c7569,
+  migrations: [
+    `PRAGMA application_id = ${0x536c7569};
+   CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
+   CREATE INDEX entries_until ON entries (until) WHERE until IS NOT NULL;
+   CREATE TABLE buckets (key TEXT PRIMARY KEY, left REAL NOT NULL, at INTEGER NOT NULL, full_at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX buckets_full_at ON buckets (full_at);
+   CREATE TABLE appended (n INTEGER NOT NULL);
+   INSERT INTO appended VALUES (0);`,
+  ],
+}
 
 export function openStoreFile(path: string): SqliteFile {
   const durable = openDatabase(path, storeFormat)

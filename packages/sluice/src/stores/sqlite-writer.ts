@@ -84,21 +84,17 @@ export function createWriter(database: DatabaseSync, beforeCommit: () => void = 
   return {
     flush,
     write<T>(work: () => T): Promise<T> {
-      return new Promise((resolve, reject) => {
-        let result: T
-        const entry: PendingWrite = {
-          work() {
-            result = work()
-          },
-          done: () => resolve(result),
-          failed: reject,
-        }
-        // While a flush waits for the lock, it includes writes that are added.
-        if (queue.push(entry) === 1)
-          setImmediate(() => {
-            flush().catch(reject)
-          })
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<T>()
+      let result: T
+      const run = (): void => {
+        result = work()
+      }
+      // While a flush waits for the lock, it includes writes that are added.
+      if (queue.push({ work: run, done: () => resolve(result), failed: reject }) === 1)
+        setImmediate(() => {
+          flush().catch(reject)
+        })
+      return promise
     },
   }
 }

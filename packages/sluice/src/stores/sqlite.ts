@@ -15,8 +15,8 @@ import {
   checkedValue,
   decodeKey,
   encodeKey,
-  endOfPrefix,
   fullAt,
+  rangeOf,
   takeToken,
   toPageSize,
   toSequence,
@@ -68,11 +68,7 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     replace: durable.prepare(`UPDATE entries SET value = ?, until = ? WHERE key = ? AND value = ? AND ${live}`),
     delete: durable.prepare('DELETE FROM entries WHERE key = ?'),
     next: durable.prepare('UPDATE appended SET n = n + 1 RETURNING n'),
-    // One lower bound, because of two SQLite seeks only to the first and reads everything up to the second, on every
-    // page.
-    list: durable.prepare(
-      `SELECT key, value FROM entries WHERE key > max(?, ?) AND key < ? AND ${live} ORDER BY key LIMIT ?`,
-    ),
+    list: durable.prepare(`SELECT key, value FROM entries WHERE key > ? AND key < ? AND ${live} ORDER BY key LIMIT ?`),
     sweep: durable.prepare(
       `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE until <= ? LIMIT ${sweepBatch})`,
     ),
@@ -147,9 +143,8 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       })
     },
     async list(prefix, { limit, after }) {
-      const [below, size] = [encodeKey(prefix), toPageSize(limit)]
-      const from = after ? encodeKey(after) : below
-      const rows = await read(() => sql.list.all(below, from, endOfPrefix(below), clock.now(), size))
+      const [{ from, end }, size] = [rangeOf(prefix, after), toPageSize(limit)]
+      const rows = await read(() => sql.list.all(from, end, clock.now(), size))
       return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
     },
     async close() {

@@ -1,5 +1,5 @@
 /**
- * `tasks/get`, `tasks/update` and `tasks/cancel`. Refused in this order: the header, the capability, the id. So a client
+ * The methods of tasks: `tasks/get`, `tasks/update` and `tasks/cancel`, and `taskIds` of `subscriptions/listen`. Refused in this order: the header, the capability, the id. So a client
  * that does not know tasks learns that first, whatever id it sends.
  */
 
@@ -7,13 +7,16 @@ import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import { bugOf, invalidParams } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import type { MethodRegistry } from '../core/plugin.ts'
 import type { ExtensionMethod } from '../protocol/extend-registry.ts'
+import { extendMethods } from '../protocol/extend-registry.ts'
 import { checkNameHeader } from '../protocol/modern/headers.ts'
 import type { RunningCall } from '../running-calls/record.ts'
 import { answer, cancel } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
+import { listen } from './listen.ts'
 import { advance, ownTask, unknownTask } from './waiting-tasks.ts'
-import { detailedTask, isDeclared, notDeclared } from './wire.ts'
+import { detailedTask, extension, isDeclared, notDeclared } from './wire.ts'
 
 type Serve = (deps: InstalledTasks, call: Call, record: RunningCall) => Promise<Answer>
 
@@ -44,7 +47,7 @@ const cancelTask: Serve = async (deps, call, { tenant, id, waits }) => {
   return {}
 }
 
-export function taskMethods(installed: () => InstalledTasks): readonly ExtensionMethod[] {
+function taskMethods(installed: () => InstalledTasks): readonly ExtensionMethod[] {
   const method = (name: string, serve: Serve): ExtensionMethod => ({
     name,
     async run(call) {
@@ -61,3 +64,13 @@ export function taskMethods(installed: () => InstalledTasks): readonly Extension
   })
   return [method('tasks/get', get), method('tasks/update', update), method('tasks/cancel', cancelTask)]
 }
+
+/**
+ * Adds tasks to what a server serves on 2026-07-28. The settings are exactly an empty object: the official client takes
+ * any other value for no capability.
+ */
+export const extendRegistry = <R extends MethodRegistry>(registry: R, installed: () => InstalledTasks): R =>
+  extendMethods(registry, {
+    ...{ extension, settings: {}, readOnly: false, methods: taskMethods(installed) },
+    changed: { 'subscriptions/listen': (run, call) => listen(run, call, installed) },
+  })

@@ -12,13 +12,14 @@ import type { Params } from '../core/json.ts'
 import { createStop } from '../core/stop.ts'
 import type { Target } from '../core/target.ts'
 import type { AskRound } from '../running-calls/ask.ts'
-import { askAll } from '../running-calls/ask.ts'
+import { askAll, createRecordFollower } from '../running-calls/ask.ts'
 import { retryEnd } from '../running-calls/endings.ts'
 import { outcomeOfAnswer, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall, WaitingCall } from '../running-calls/record.ts'
 import type { ChangedCall, StoredCall } from '../running-calls/running-call-store.ts'
+import { holdPlace } from '../running-calls/running-calls.ts'
 import type { Step } from '../running-calls/transitions.ts'
-import { ask as askStep, finish, keyOf, report, unclaim } from '../running-calls/transitions.ts'
+import { ask as askStep, finish, report, unclaim } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
 import { createTaskResult } from './wire.ts'
 
@@ -34,16 +35,10 @@ const maxMessage = 1_000
 /** Thrown by the run of a waiting task whose ticket turns out to be undecided: nothing ran, and it waits on. */
 const stillPending = /* @__PURE__ */ new RpcError('conflict', 'The approval is still pending')
 
-/** What a task occupies in this process. */
-interface Held {
-  readonly free: () => void
-  readonly release: () => void
-}
-
-/** A task that this process has claimed, with what it holds for it. */
 export interface ClaimedTask {
   readonly record: RunningCall
-  readonly held: Held
+  /** Frees what the task occupies in this process. */
+  release(): void
 }
 
 /**
@@ -66,7 +61,6 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
   let cancelReport: (() => void) | undefined
   let cancelStart = (): void => {}
   let cancelDeadline = (): void => {}
-  let asking: ((record: RunningCall) => void) | undefined
   let lastAsk: Promise<unknown> | undefined
   /** The record as this process wrote it last. Steps on it need no read; the store refuses them if it has changed. */
   let stored: StoredCall | undefined
@@ -121,37 +115,38 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
   }
   async function create(): Promise<void> {
     if (phase !== 'call') return
-    const free = runs.reserve(tenant, caller.subject)
     let release = (): void => {}
     const record = newRecord(lease.id, undefined, ttlMs)
     try {
-      release = await lease.hold()
+      release = await holdPlace(deps, tenant, caller.subject)
       stored = await calls.create(record)
     } catch (thrown) {
-      free()
       release()
       if (thrown instanceof RpcError) throw thrown
       throw new RpcError('storeUnavailable', 'The task could not be stored: nothing was run', { cause: thrown })
     }
     // The work was faster, or the request ended: the record was never acknowledged.
     if (phaseNow() === 'over') {
-      free()
       release()
       await calls.delete(tenant, id).catch(() => {})
       return
     }
     request.facts['task'] = id
     unfollow()
-    own(record, { free, release })
+    own(record, release)
     answered.resolve(createTaskResult(record, intervals))
   }
   /** Read through a function: the compiler does not see that it changes while something is awaited. */
   const phaseNow = (): typeof phase => phase
 
   /** From here on the record says what becomes of the work. */
-  function own(record: RunningCall, held: Held): void {
+  function own(record: RunningCall, release: () => void): void {
     phase = 'task'
-    const unwatch = runs.watch(id, wake)
+    const unwatch = runs.watch(id, () => {
+      // Another process may have changed the record, so the next step reads it.
+      stored = undefined
+      follower.wake()
+    })
     const startedAt = clock.now()
     const hide = runs.show(() => ({ id, tool: target.name, tenant, caller: caller.subject, startedAt, message }))
     const runningId = host.running.add(stop)
@@ -173,8 +168,7 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
       }
       hide()
       host.running.delete(runningId)
-      held.free()
-      held.release()
+      release()
       if (waiting) runs.leave(id)
       runs.announce(id)
     }
@@ -196,36 +190,13 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
     }
   }
 
-  function wake(): void {
-    // Another process may have changed the record, so the next step reads it.
-    stored = undefined
-    look().catch(() => {
-      // The next look finds it.
-    })
-  }
-  async function look(): Promise<void> {
-    const record = await calls.read(tenant, id)
-    if (phase !== 'task') return
-    if (!record || record.outcome || record.process !== lease.id) stop.stop(new RpcError('cancelled', 'Cancelled'))
-    else asking?.(record)
-  }
-
+  const follower = createRecordFollower(deps, tenant, stop, () => (phase === 'task' ? id : undefined))
   const askRound: AskRound = async (questions) => {
     const written = await change(askStep(lease.id, questions))
     if (!written?.changed) throw stop.reason ?? new RpcError('cancelled', 'Cancelled')
-    const round = written.call.rounds
-    const keys = Object.keys(questions).map((name) => keyOf(name, round))
-    const answers = new Promise<Params>((resolve, reject) => {
-      const forget = stop.onStop(reject)
-      asking = (record) => {
-        if (record.rounds !== round || !keys.every((key) => Object.hasOwn(record.answers, key))) return
-        asking = undefined
-        forget()
-        resolve(record.answers)
-      }
-    })
+    const answers = follower.answersTo(written.call)
     runs.announce(id)
-    return { round, answers: await answers }
+    return { round: written.call.rounds, answers: await answers }
   }
 
   function reportProgress({ message: sentence, progress, total }: Params): void {
@@ -292,7 +263,7 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
       if (phase === 'call' && !waiting) request.notify(method, params)
     },
   }
-  if (waiting) own(waiting.record, waiting.held)
+  if (waiting) own(waiting.record, waiting.release)
   // Not `settled.resolve(promise)`, because a stop must still be able to settle it.
   callAsync(work, call).then(settled.resolve, settled.reject)
   return answered.promise

@@ -9,7 +9,8 @@ import { pipeline } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import { inDoubt, outcomeOfThrown } from '../running-calls/outcome.ts'
 import type { RunningCall } from '../running-calls/record.ts'
-import { abandon, claim, unclaim } from '../running-calls/transitions.ts'
+import { holdPlace } from '../running-calls/running-calls.ts'
+import { claim, finish, unclaim } from '../running-calls/transitions.ts'
 import type { InstalledTasks } from './deps.ts'
 import type { ClaimedTask } from './task-run.ts'
 import { runAsTask } from './task-run.ts'
@@ -37,8 +38,8 @@ export async function advance(deps: InstalledTasks, call: Call, record: RunningC
 
 async function endAbandoned(deps: InstalledTasks, record: RunningCall, process: string): Promise<RunningCall> {
   const reference = deps.newErrorId()
-  const { outcome, message = '' } = outcomeOfThrown(inDoubt(reference), reference)
-  const ended = await deps.calls.change(record.tenant, record.id, abandon(process, outcome, message))
+  const { outcome, message } = outcomeOfThrown(inDoubt(reference), reference)
+  const ended = await deps.calls.change(record.tenant, record.id, finish(process, outcome, message))
   if (ended?.changed) {
     deps.logger.error({ event: 'taskAbandoned', tool: record.tool, task: record.id, reference })
     deps.runs.announce(record.id)
@@ -51,22 +52,20 @@ async function claimAndRun(deps: InstalledTasks, call: Call, record: RunningCall
   const { id, tenant, subject } = record
   // Marked before the claim: a record that names this process, and is not marked, is a claim whose answer was lost.
   if (!runs.enter(id)) return record
-  let [free, release] = [(): void => {}, (): void => {}]
+  let release = (): void => {}
   const giveUp = (): void => {
-    free()
     release()
     runs.leave(id)
   }
   try {
-    free = runs.reserve(tenant, subject)
-    release = await lease.hold()
+    release = await holdPlace(deps, tenant, subject)
     const isOurs = record.process === lease.id
     const claimed = isOurs ? { call: record, changed: true } : await calls.change(tenant, id, claim(lease.id, ttlMs))
     if (!claimed?.changed) {
       giveUp()
       return claimed?.call ?? record
     }
-    run(deps, call, { record: claimed.call, held: { free, release } })
+    run(deps, call, { record: claimed.call, release })
     return claimed.call
   } catch (thrown) {
     giveUp()
@@ -78,9 +77,9 @@ async function claimAndRun(deps: InstalledTasks, call: Call, record: RunningCall
   }
 }
 
-function run(deps: InstalledTasks, call: Call, { record, held }: ClaimedTask): void {
+function run(deps: InstalledTasks, call: Call, claimed: ClaimedTask): void {
   const { host, next } = deps
-  const { tool: name, waits } = record
+  const { id: task, tool: name, waits } = claimed.record
   const args = waits?.args ?? {}
   const { transport, peer, connection } = call.via
   const { caller, tenant, credential } = call.facts
@@ -100,8 +99,8 @@ function run(deps: InstalledTasks, call: Call, { record, held }: ClaimedTask): v
     notify: () => {},
     stayOpen: undefined,
     detach: () => {},
-    facts: { caller, tenant, credential, task: record.id },
+    facts: { caller, tenant, credential, task },
   }
   // Its record says how it ends.
-  runAsTask(deps, request, pipeline([host.authorize], next), { record, held }).catch(() => {})
+  runAsTask(deps, request, pipeline([host.authorize], next), claimed).catch(() => {})
 }

@@ -19,9 +19,6 @@ export interface Authorization {
   challenged(challenge: Challenge): Promise<boolean>
 }
 
-/** After so many refusals the request fails, whatever the authorization says: a server could ask forever. */
-export const maxChallenges = 3
-
 /** Returns an authorization with a fixed token. A refused token stays refused. */
 export const bearer = (token: string): Authorization => ({
   token: () => `Bearer ${token}`,

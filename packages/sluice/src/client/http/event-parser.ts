@@ -5,9 +5,9 @@
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 
+import type { Mutable } from '../../core/mutable.ts'
 import { ClientError } from '../errors.ts'
 
-/** One event of a stream. */
 export interface ServerSentEvent {
   readonly type: string
   readonly data: string
@@ -29,8 +29,6 @@ export function createEventParser(maxEventBytes: number): EventParser {
   let data: string[] = []
   let size = 0
   let endedWithReturn = false
-  let lastEventId: string | undefined
-  let retryMs: number | undefined
 
   function checkSize(bytes: number): void {
     if (bytes > maxEventBytes)
@@ -53,11 +51,12 @@ export function createEventParser(maxEventBytes: number): EventParser {
       data.push(value)
     } else if (name === 'event') type = value
     else if (name === 'id') {
-      if (!value.includes('\0')) lastEventId = value
-    } else if (name === 'retry' && /^\d{1,9}$/.test(value)) retryMs = Number(value)
+      if (!value.includes('\0')) parser.lastEventId = value
+    } else if (name === 'retry' && /^\d{1,9}$/.test(value)) parser.retryMs = Number(value)
   }
 
-  return {
+  const parser: Mutable<EventParser> = {
+    ...{ lastEventId: undefined, retryMs: undefined },
     push(chunk) {
       let text = decoder.decode(chunk, { stream: true })
       if (endedWithReturn && text.startsWith('\n')) text = text.slice(1)
@@ -76,11 +75,6 @@ export function createEventParser(maxEventBytes: number): EventParser {
       checkSize(size + rest.length)
       return events
     },
-    get lastEventId() {
-      return lastEventId
-    },
-    get retryMs() {
-      return retryMs
-    },
   }
+  return parser
 }

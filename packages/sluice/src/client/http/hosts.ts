@@ -11,7 +11,6 @@ export interface HostPolicy {
   readonly allowHosts?: readonly string[]
 }
 
-/** Decides for one client. */
 export interface HostGuard {
   /**
    * Throws a `ClientError` if the address must not be reached. Returns whether the operator named its host, which may
@@ -87,14 +86,12 @@ function isPrivateV6(address: string): boolean {
 const toV4 = (high: number, low: number): readonly number[] => [high >> 8, high & 255, low >> 8, low & 255]
 
 function toGroups(address: string): readonly number[] | undefined {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
-  const plain = dotted
-    ? `${dotted[1]}${((Number(dotted[2]) << 8) | Number(dotted[3])).toString(16)}:${((Number(dotted[4]) << 8) | Number(dotted[5])).toString(16)}`
-    : address
-  const [head = '', tail] = plain.split('::')
+  const url = `http://[${address}]`
+  if (!URL.canParse(url)) return undefined
+  // The form of a URL has no dots, and `::` once.
+  const [head = '', tail] = new URL(url).hostname.slice(1, -1).split('::')
   const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after].map((group) => Number.parseInt(group, 16))
-  return groups.length === 8 && groups.every((group) => group >= 0 && group <= 0xffff) ? groups : undefined
+  const after = tail ? tail.split(':') : []
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16))
 }

@@ -1,12 +1,12 @@
 /** One HTTP request of a client with everything that applies to all of them: guard, credential, challenges, redirects. */
 
+import type { Clock } from '../../core/clock.ts'
 import { InFlight } from '../../core/in-flight.ts'
 import { ClientError } from '../errors.ts'
-import type { Authorization } from './authorization.ts'
-import { maxChallenges } from './authorization.ts'
-import { createHostGuard, type HostPolicy } from './hosts.ts'
-import type { HttpResponse, HttpSender, OutgoingRequest } from './sender.ts'
+import { createHostGuard } from './hosts.ts'
+import type { HttpResponse, OutgoingRequest } from './sender.ts'
 import { fetchSender } from './sender.ts'
+import type { HttpTransportOptions } from './transport.ts'
 
 /** A request that can be ended from outside, whichever attempt it is at. */
 export interface Flight {
@@ -20,15 +20,26 @@ export interface Requester {
   close(): void
 }
 
-export interface RequesterOptions extends HostPolicy {
-  readonly headers?: { readonly [name: string]: string }
-  readonly authorization?: Authorization
-  readonly sender?: HttpSender
-}
-
+/** After so many refusals the request fails, whatever the authorization says: a server could ask forever. */
+const maxChallenges = 3
 const maxRedirects = 3
 
-export function createRequester(server: string, options: RequesterOptions): Requester {
+export function abortFlight(flight: Flight): void {
+  flight.aborted = true
+  flight.abort?.()
+}
+
+/** Waits, or returns early when the flight is aborted. */
+export const pauseFlight = (flight: Flight, ms: number, clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    const cancelTimer = clock.after(ms, resolve)
+    flight.abort = () => {
+      cancelTimer()
+      resolve()
+    }
+  })
+
+export function createRequester(server: string, options: HttpTransportOptions): Requester {
   const { headers = {}, authorization, sender = fetchSender() } = options
   const guard = createHostGuard(server, options)
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -84,10 +95,7 @@ export function createRequester(server: string, options: RequesterOptions): Requ
   return {
     send: (request, flight = { aborted: false }) => send(request, flight),
     close() {
-      for (const flight of open) {
-        flight.aborted = true
-        flight.abort?.()
-      }
+      for (const flight of open) abortFlight(flight)
     },
   }
 }

@@ -6,8 +6,10 @@
 import type { Clock } from '../../core/clock.ts'
 import { ClientError } from '../errors.ts'
 import type { Message } from '../message.ts'
+import type { Flight } from './requester.ts'
+import { abortFlight, pauseFlight } from './requester.ts'
 import type { HttpResponse } from './sender.ts'
-import { readStream } from './stream.ts'
+import { isEventStream, readStream } from './stream.ts'
 
 export interface StandaloneStreamReader {
   open(): void
@@ -28,41 +30,34 @@ const firstDelayMs = 1000
 const maxDelayMs = 30_000
 
 export function createStandaloneStreamReader(deps: StandaloneStreamDeps): StandaloneStreamReader {
-  let current: { closed: boolean; release(): void } | undefined
+  let current: Flight | undefined
 
-  async function follow(life: { closed: boolean; release(): void }): Promise<void> {
+  async function follow(flight: Flight): Promise<void> {
     let lastEventId: string | undefined
     let delayMs = firstDelayMs
-    while (!life.closed) {
+    while (!flight.aborted) {
       const headers = {
         accept: 'text/event-stream',
         ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
       }
       const response = await deps.request(headers).catch(() => undefined)
-      if (life.closed) return response?.discard()
+      if (flight.aborted) return response?.discard()
       // 405: the server has no such stream. 404: the session has ended.
       if (response?.status === 404) deps.ended()
-      if (response && (response.status >= 400 || !/^text\/event-stream\b/i.test(response.header('content-type') ?? '')))
-        return response.discard()
+      if (response && (response.status >= 400 || !isEventStream(response))) return response.discard()
       if (response) {
-        life.release = () => response.discard()
+        flight.abort = () => response.discard()
         const deliver = (message: Message): boolean => {
           delayMs = firstDelayMs
           deps.message(message)
           return false
         }
-        const end = await readStream(response, { deliver, maxMessageBytes: deps.maxMessageBytes })
+        const end = await readStream(response, deps.maxMessageBytes, deliver)
         lastEventId = end.lastEventId ?? lastEventId
         if (end.retryMs !== undefined) delayMs = Math.max(end.retryMs, 10)
       }
-      if (life.closed) return
-      await new Promise<void>((resolve) => {
-        const cancelTimer = deps.clock.after(delayMs, resolve)
-        life.release = () => {
-          cancelTimer()
-          resolve()
-        }
-      })
+      if (flight.aborted) return
+      await pauseFlight(flight, delayMs, deps.clock)
       delayMs = Math.min(delayMs * 2, maxDelayMs)
     }
   }
@@ -70,22 +65,20 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
   return {
     open() {
       if (current) return
-      const life = { closed: false, release: () => {} }
-      current = life
-      follow(life)
+      const flight: Flight = { aborted: false }
+      current = flight
+      follow(flight)
         .catch((thrown: unknown) =>
           deps.ignored(thrown instanceof ClientError ? thrown.message : 'the standalone stream failed'),
         )
         .finally(() => {
-          if (current === life) current = undefined
+          if (current === flight) current = undefined
         })
         // `finally` returns a promise too.
         .catch(() => {})
     },
     close() {
-      if (!current) return
-      current.closed = true
-      current.release()
+      if (current) abortFlight(current)
       current = undefined
     },
   }

@@ -15,16 +15,17 @@ export interface StreamEnd {
   readonly error: unknown
 }
 
-export interface StreamConsumer {
-  /** Takes a message. Returns `true` if it was the last one that matters. */
-  deliver(message: Message): boolean
-  readonly maxMessageBytes: number
-}
+export const isEventStream = (response: HttpResponse): boolean =>
+  /^text\/event-stream\b/i.test(response.header('content-type') ?? '')
 
-/** Resolves when the stream has ended. Throws only if the server broke the protocol. */
+/**
+ * Resolves when the stream has ended. Throws only if the server broke the protocol. `deliver` takes a message, and
+ * returns `true` if it was the last one that matters.
+ */
 export async function readStream(
   response: HttpResponse,
-  { deliver, maxMessageBytes }: StreamConsumer,
+  maxMessageBytes: number,
+  deliver: (message: Message) => boolean,
 ): Promise<StreamEnd> {
   const parser = createEventParser(maxMessageBytes)
   let answered = false
@@ -40,12 +41,10 @@ export async function readStream(
         }
       }
   } catch (thrown) {
-    if (thrown instanceof ClientError && thrown.reason !== 'closed') {
-      response.discard()
-      throw thrown
-    }
+    if (thrown instanceof ClientError && thrown.reason !== 'closed') throw thrown
     error = thrown
+  } finally {
+    response.discard()
   }
-  response.discard()
   return { answered, lastEventId: parser.lastEventId, retryMs: parser.retryMs, error }
 }

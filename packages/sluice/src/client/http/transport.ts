@@ -16,10 +16,11 @@ import { defaultMaxMessageBytes, parseMessage, toMessage } from '../message.ts'
 import type { Receiver, Transport } from '../transport.ts'
 import type { Authorization } from './authorization.ts'
 import type { HostPolicy } from './hosts.ts'
-import { createRequester, type Flight } from './requester.ts'
+import type { Flight } from './requester.ts'
+import { abortFlight, createRequester, pauseFlight } from './requester.ts'
 import type { HttpResponse, HttpSender } from './sender.ts'
 import { createStandaloneStreamReader } from './standalone-stream.ts'
-import { readStream, type StreamEnd } from './stream.ts'
+import { isEventStream, readStream } from './stream.ts'
 
 /** Options of the HTTP transports. */
 export interface HttpTransportOptions extends HostPolicy {
@@ -49,7 +50,6 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   let session: string | undefined
   let revision: string | undefined
   let common: { readonly [name: string]: string } = {}
-  /** The headers that every POST has. */
   let posted: { readonly [name: string]: string } = acceptBoth
   /** Requests whose response stream is open. */
   const flights = new InFlight<RequestFlight>()
@@ -88,20 +88,16 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         session = visibleAscii(response.header('mcp-session-id'))
         recompute()
       }
-      if (id === undefined) await acknowledge(response)
-      else if (isEvents(response)) await follow(response, id, flight)
+      // A notification or an answer was accepted; a body is not expected.
+      if (id === undefined && response.status < 300) response.discard()
+      else if (id === undefined) await failWith(response)
+      else if (response.status < 300 && isEventStream(response)) await follow(response, id, flight)
       else if (isLost(response)) throw lostSession(response)
       else if (isJson(response)) receive(await response.text(maxMessageBytes), response, id)
       else await failWith(response)
     } finally {
       flights.delete(place)
     }
-  }
-
-  /** A notification or an answer was accepted, or not; a body is not expected. */
-  async function acknowledge(response: HttpResponse): Promise<void> {
-    if (response.status < 300) return response.discard()
-    await failWith(response)
   }
 
   const isLost = ({ status }: HttpResponse): boolean => status === 404 && session !== undefined
@@ -133,27 +129,15 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         else receiver?.message(message, id)
         return isResponse && message.id === id
       }
-      const end: StreamEnd = await readStream(response, { deliver, maxMessageBytes })
+      const end = await readStream(response, maxMessageBytes, deliver)
       if (end.answered || flight.aborted) return
       lastEventId = end.lastEventId ?? lastEventId
       if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions)
         throw new ClientError('closed', 'The response stream ended before the answer', { cause: end.error })
-      await new Promise<void>((resolve) => {
-        const cancelTimer = clock.after(Math.min(end.retryMs ?? 1000, maxRetryMs), resolve)
-        flight.abort = () => {
-          cancelTimer()
-          resolve()
-        }
-      })
+      await pauseFlight(flight, Math.min(end.retryMs ?? 1000, maxRetryMs), clock)
       if (flight.aborted) return
-      response = await requester.send(
-        {
-          method: 'GET',
-          url: server,
-          headers: { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId },
-        },
-        flight,
-      )
+      const headers = { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId }
+      response = await requester.send({ method: 'GET', url: server, headers }, flight)
       if (response.status >= 300) await failWith(response)
     }
   }
@@ -167,7 +151,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     },
     send,
     abort(id) {
-      for (const flight of flights) if (flight.id === id) abort(flight)
+      for (const flight of flights) if (flight.id === id) abortFlight(flight)
     },
     agreed(next) {
       revision = next
@@ -180,7 +164,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     listen: () => standalone.open(),
     async close() {
       standalone.close()
-      for (const flight of flights) if (flight.id !== undefined) abort(flight)
+      for (const flight of flights) if (flight.id !== undefined) abortFlight(flight)
       const ended = session
       session = undefined
       if (ended !== undefined) await endSession(ended)
@@ -210,15 +194,8 @@ interface RequestFlight extends Flight {
   readonly id: Id | undefined
 }
 
-function abort(flight: Flight): void {
-  flight.aborted = true
-  flight.abort?.()
-}
-
-const typeOf = (response: HttpResponse): string => response.header('content-type') ?? ''
-const isEvents = (response: HttpResponse): boolean =>
-  response.status < 300 && /^text\/event-stream\b/i.test(typeOf(response))
-const isJson = (response: HttpResponse): boolean => /^application\/(\S+\+)?json\b/i.test(typeOf(response))
+const isJson = (response: HttpResponse): boolean =>
+  /^application\/(\S+\+)?json\b/i.test(response.header('content-type') ?? '')
 
 function lostSession(response: HttpResponse): ClientError {
   response.discard()

@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../../core/clock.ts'
+import { withTimeout } from '../../core/with-timeout.ts'
 
 const waitAfterEofMs = 2000
 const waitAfterTermMs = 2000
@@ -29,10 +30,8 @@ export function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'):
   }
 }
 
-async function endsWithin(ended: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
-  const late = Promise.withResolvers<false>()
-  const cancelTimer = clock.after(ms, () => late.resolve(false))
-  const hasEnded = await Promise.race([ended.then(() => true), late.promise])
-  cancelTimer()
-  return hasEnded
-}
+const endsWithin = (ended: Promise<void>, ms: number, clock: Clock): Promise<boolean> =>
+  withTimeout(ended, ms, clock).then(
+    () => true,
+    () => false,
+  )

@@ -15,7 +15,7 @@ import { tooLong } from '../http/sender.ts'
 
 /** Options of `createNodeSender`. */
 export interface NodeSenderOptions {
-  /** Connections per host. */
+  /** Connections per host. Requests beyond it wait. */
   readonly maxConnections?: number
 }
 

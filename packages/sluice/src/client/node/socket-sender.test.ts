@@ -1,7 +1,8 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { createSocketSender, type SocketSenderOptions } from './socket-sender.ts'
+import type { NodeSenderOptions } from './sender.ts'
+import { createSocketSender } from './socket-sender.ts'
 
 interface Peer {
   readonly url: string
@@ -31,7 +32,7 @@ async function peer(answer: (text: string, socket: Socket, count: number) => voi
 const answerOf = (body: string, more = ''): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n${more}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-function sender(options?: SocketSenderOptions): ReturnType<typeof createSocketSender> {
+function sender(options?: NodeSenderOptions): ReturnType<typeof createSocketSender> {
   const made = createSocketSender(options)
   onTestFinished(() => made.close())
   return made

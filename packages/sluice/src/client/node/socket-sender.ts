@@ -7,24 +7,21 @@
 import type { LookupFunction, Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { ClientError } from '../errors.ts'
 import type { HttpExchange, HttpResponse, HttpSender, OutgoingRequest } from '../http/sender.ts'
-import { ResponseBody, SocketResponse } from './response-body.ts'
 import type { ResponseHead, ResponseParser } from './response-parser.ts'
 import { createResponseParser } from './response-parser.ts'
-import { brokeOff, createNodeSender, type NodeSender, publicLookup, toSendError } from './sender.ts'
-
-export interface SocketSenderOptions {
-  /** Connections per host. Requests beyond it wait. */
-  readonly maxConnections?: number
-}
+import type { NodeSender, NodeSenderOptions } from './sender.ts'
+import { brokeOff, createNodeSender, publicLookup, toSendError } from './sender.ts'
+import { SocketResponse } from './socket-response.ts'
 
 /** A server that says nothing about it may close an idle connection soon, and then the next request would be in doubt. */
 const defaultIdleMs = 4000
 const maxIdleMs = 60_000
 
 /** Creates a sender over sockets. Close it to end the connections. */
-export function createSocketSender({ maxConnections = 256 }: SocketSenderOptions = {}): NodeSender {
+export function createSocketSender({ maxConnections = 256 }: NodeSenderOptions = {}): NodeSender {
   const fallback = createNodeSender({ maxConnections })
   const pools = new Map<string, Pool>()
   const send: HttpSender = (request) => {
@@ -34,12 +31,8 @@ export function createSocketSender({ maxConnections = 256 }: SocketSenderOptions
     const mayBePrivate = request.mayBePrivate === true
     // Apart, so that a request that must not reach a private address does not take a connection that was made to one.
     const key = `${mayBePrivate} ${target.origin}`
-    let pool = pools.get(key)
-    if (!pool) {
-      pool = createPool(target, mayBePrivate ? undefined : publicLookup, maxConnections)
-      pools.set(key, pool)
-    }
-    return pool.send(request, text)
+    const open = (): Pool => createPool(target, mayBePrivate ? undefined : publicLookup, maxConnections)
+    return getOrCreate(pools, key, open).send(request, text)
   }
   return {
     send,
@@ -133,7 +126,7 @@ interface SocketFlight {
   isSent: boolean
   isAborted: boolean
   on: PooledSocket | undefined
-  body: ResponseBody | undefined
+  response: SocketResponse | undefined
   resolve(response: HttpResponse): void
   reject(error: ClientError): void
 }
@@ -182,7 +175,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     const parser = createResponseParser({
       head: (head) => receiveHead(pooled, head),
       // A copy, because the next read is into the same buffer.
-      data: (chunk) => pooled.flight?.body?.push(Buffer.from(chunk)),
+      data: (chunk) => pooled.flight?.response?.push(Buffer.from(chunk)),
       end: (keepAlive) => complete(pooled, keepAlive),
     })
     const pooled: PooledSocket = {
@@ -222,14 +215,14 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
       const hint = /timeout=(\d{1,6})/.exec(head.headers.get('keep-alive') ?? '')?.[1]
       pooled.keptMs = hint === undefined ? defaultIdleMs : Math.min(Number(hint) * 1000 - 1000, maxIdleMs)
     }
-    flight.body = new ResponseBody(socket)
-    flight.resolve(new SocketResponse(head, flight.body))
+    flight.response = new SocketResponse(head, socket)
+    flight.resolve(flight.response)
   }
 
   function complete(pooled: PooledSocket, keepAlive: boolean): void {
     const { flight, socket } = pooled
     pooled.flight = undefined
-    flight?.body?.end()
+    flight?.response?.end()
     if (!keepAlive || isClosed || socket.destroyed || pooled.keptMs <= 0) {
       socket.destroy()
       return
@@ -253,10 +246,10 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     pooled.flight = undefined
     socket.destroy()
     if (!flight) return
-    const { request, body } = flight
+    const { request, response } = flight
     const { isRepeatable = false } = request
     const isLie = error instanceof ClientError && error.reason === 'protocol'
-    if (body) body.fail(error instanceof ClientError ? error : brokeOff(error))
+    if (response) response.fail(error instanceof ClientError ? error : brokeOff(error))
     else if (isReused && isRepeatable && !flight.isAborted && !isLie) carry(connected(), flight)
     else flight.reject(error instanceof ClientError ? error : toSendError(error, request.url, flight.isSent))
   }
@@ -271,7 +264,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     send(request, text) {
       let flight: SocketFlight | undefined
       const response = new Promise<HttpResponse>((resolve, reject) => {
-        flight = { request, text, isSent: false, isAborted: false, on: undefined, body: undefined, resolve, reject }
+        flight = { request, text, isSent: false, isAborted: false, on: undefined, response: undefined, resolve, reject }
         start(flight)
       })
       return {

@@ -5,6 +5,7 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { systemClock } from '../../core/clock.ts'
 import { childEnvironment } from '../../transports/node/environment.ts'
 import { notOpen } from '../channel.ts'
@@ -42,11 +43,8 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
       })
       const { stdin, stdout } = child
       if (!stdin || !stdout) throw new ClientError('unreachable', `${command} has no streams`, { mayHaveRun: false })
-      await new Promise<void>((resolve, reject) => {
-        child.once('spawn', resolve)
-        child.once('error', (cause) =>
-          reject(new ClientError('unreachable', `${command} cannot be started`, { mayHaveRun: false, cause })),
-        )
+      await once(child, 'spawn').catch((cause: unknown) => {
+        throw new ClientError('unreachable', `${command} cannot be started`, { mayHaveRun: false, cause })
       })
       child.on('error', () => {})
       child.stderr?.setEncoding('utf8').on('data', (text: string) => onStderr?.(text))

@@ -6,7 +6,6 @@ import { ClientError } from '../errors.ts'
 import type { Message } from '../message.ts'
 import { defaultMaxMessageBytes } from '../message.ts'
 import type { Receiver, Transport } from '../transport.ts'
-import { createLineReader } from './lines.ts'
 
 /** Options of a server on streams. */
 export interface StreamsOptions {
@@ -41,11 +40,11 @@ export function createPipe(input: Readable, output: Writable, receiver: Receiver
     detach()
     receiver.closed(error)
   }
-  const reader = createLineReader((text) => {
+  const readLines = createLineReader((text) => {
     if (isOpen) receiveText(text, receiver)
   }, maxMessageBytes)
   function read(chunk: Buffer): void {
-    if (!reader.push(chunk))
+    if (!readLines(chunk))
       fail(new ClientError('tooLarge', `The server sent a line of more than ${maxMessageBytes} bytes`))
   }
   const ended = (): void => fail(new ClientError('closed', 'The server closed its output'))
@@ -98,5 +97,31 @@ export function streamTransport(input: Readable, output: Writable, options: Stre
       output.end()
       return Promise.resolve()
     },
+  }
+}
+
+/**
+ * Turns bytes into lines, bounded: a server that never ends its line must not fill the memory. The returned function
+ * takes bytes, and returns `false` if a line is too long.
+ */
+function createLineReader(line: (text: string) => void, maxBytes: number): (chunk: Buffer) => boolean {
+  let held: Buffer[] = []
+  let size = 0
+  return (chunk) => {
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      const part = chunk.subarray(start, end)
+      start = end + 1
+      if (size + part.length > maxBytes) return false
+      const text = held.length === 0 ? part.toString('utf8') : Buffer.concat([...held, part]).toString('utf8')
+      held = []
+      size = 0
+      if (text !== '' && text !== '\r') line(text)
+    }
+    if (start < chunk.length) {
+      held.push(start === 0 ? chunk : chunk.subarray(start))
+      size += chunk.length - start
+    }
+    return size <= maxBytes
   }
 }

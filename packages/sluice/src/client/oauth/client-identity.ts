@@ -79,21 +79,17 @@ function authOf(
   server: AuthorizationServer,
   { client_secret: secret, token_endpoint_auth_method: method }: Client,
 ): ClientAuth {
-  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const chosen =
-    typeof method === 'string' &&
-    (supported.includes(method) || server.token_endpoint_auth_methods_supported === undefined)
-      ? method
-      : typeof secret !== 'string'
-        ? 'none'
-        : supported.includes('client_secret_basic')
-          ? 'client_secret_basic'
-          : supported.includes('client_secret_post')
-            ? 'client_secret_post'
-            : 'none'
-  if (chosen === 'none' || typeof secret !== 'string') return oauth.None()
+  if (typeof secret !== 'string') return oauth.None()
+  const offered = server.token_endpoint_auth_methods_supported
+  const usual = ['client_secret_basic', 'client_secret_post'].find((one) => methodsOf(server).includes(one))
+  const chosen = typeof method === 'string' && (offered?.includes(method) ?? true) ? method : (usual ?? 'none')
+  if (chosen === 'none') return oauth.None()
   return chosen === 'client_secret_post' ? oauth.ClientSecretPost(secret) : secretBasic(secret)
 }
+
+/** RFC 8414: basic, if the server names none. */
+const methodsOf = (server: AuthorizationServer): readonly string[] =>
+  server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
 
 /** Dynamic registration is the last resort: it leaves an entry with the authorization server for every client. */
 async function register(
@@ -104,8 +100,8 @@ async function register(
 ): Promise<Params> {
   if (server.registration_endpoint === undefined || redirectUrl === undefined)
     throw new ClientError('unauthorized', `Register a client with ${server.issuer} and name it in "client"`)
-  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const preferred = ['none', 'client_secret_basic', 'client_secret_post'].find((method) => supported.includes(method))
+  const known = ['none', 'client_secret_basic', 'client_secret_post']
+  const preferred = known.find((method) => methodsOf(server).includes(method))
   const response = await oauth.dynamicClientRegistrationRequest(
     server,
     {

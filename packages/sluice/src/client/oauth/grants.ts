@@ -51,15 +51,8 @@ export async function codeGrant(
   const { server, identity, resource, fetch } = context
   const { client, auth } = identity
   const options = { ...through(fetch), additionalParameters: { resource } }
-  const response = await oauth.authorizationCodeGrantRequest(
-    server,
-    client,
-    auth,
-    answer,
-    redirectUrl,
-    verifier,
-    options,
-  )
+  const grant = [server, client, auth, answer, redirectUrl, verifier, options] as const
+  const response = await oauth.authorizationCodeGrantRequest(...grant)
   return oauth.processAuthorizationCodeResponse(server, client, response)
 }
 
@@ -70,42 +63,37 @@ export async function clientCredentialsGrant(context: GrantContext): Promise<Tok
   return oauth.processClientCredentialsResponse(server, client, answer)
 }
 
-/** RFC 7523: an assertion that another party signed stands for the user or the workload. */
-export async function jwtBearerGrant(context: GrantContext, assertion: string): Promise<TokenEndpointResponse> {
+/** A grant that the library has no function for. */
+async function otherGrant(
+  context: GrantContext,
+  type: string,
+  more: { readonly [parameter: string]: string },
+): Promise<TokenEndpointResponse> {
   const { server, identity, fetch } = context
   const { client, auth } = identity
-  const parameters = { ...scoped(context), assertion }
-  const answer = await oauth.genericTokenEndpointRequest(server, client, auth, jwtBearer, parameters, through(fetch))
+  const parameters = { ...scoped(context), ...more }
+  const answer = await oauth.genericTokenEndpointRequest(server, client, auth, type, parameters, through(fetch))
   return oauth.processGenericTokenEndpointResponse(server, client, answer)
 }
+
+/** RFC 7523: an assertion that another party signed stands for the user or the workload. */
+export const jwtBearerGrant = (context: GrantContext, assertion: string): Promise<TokenEndpointResponse> =>
+  otherGrant(context, jwtBearer, { assertion })
 
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 
 /** RFC 8693: exchanges the access token of a caller for one that is good for the resource, for the same user. */
-export async function tokenExchangeGrant(
+export const tokenExchangeGrant = (
   context: GrantContext,
   subjectToken: string,
   audience: string | undefined,
-): Promise<TokenEndpointResponse> {
-  const { server, identity, fetch } = context
-  const { client, auth } = identity
-  const parameters = {
-    ...scoped(context),
+): Promise<TokenEndpointResponse> =>
+  otherGrant(context, tokenExchange, {
     subject_token: subjectToken,
     subject_token_type: accessTokenType,
     requested_token_type: accessTokenType,
     ...(audience !== undefined && { audience }),
-  }
-  const answer = await oauth.genericTokenEndpointRequest(
-    server,
-    client,
-    auth,
-    tokenExchange,
-    parameters,
-    through(fetch),
-  )
-  return oauth.processGenericTokenEndpointResponse(server, client, answer)
-}
+  })
 
 /** RFC 7009: tells the authorization server to forget a token. With a refresh token its access tokens end too. */
 export async function revokeToken(

@@ -9,11 +9,12 @@ import type { AuthorizationServer, TokenEndpointResponse } from 'oauth4webapi'
 import * as oauth4webapi from 'oauth4webapi'
 import { systemClock } from '../../core/clock.ts'
 import { isSafeUrl } from '../../core/loopback.ts'
+import { omitUndefined } from '../../core/omit-undefined.ts'
 import { ClientError } from '../errors.ts'
 import type { Challenge } from '../http/authorization.ts'
 import { createHostGuard } from '../http/hosts.ts'
 import { fetchSender } from '../http/sender.ts'
-import { parseChallenge } from './challenge.ts'
+import { joinScopes, parseChallenge, scopeFor } from './challenge.ts'
 import { type Identity, identify } from './client-identity.ts'
 import { type Discovery, discover } from './discover.ts'
 import { createOAuthFetch } from './fetch.ts'
@@ -27,7 +28,6 @@ import {
   revokeToken,
   type TokenExchange,
 } from './grants.ts'
-import { joinScopes, scopeFor } from './scopes.ts'
 import { memoryTokens, type SavedSignIn } from './tokens.ts'
 import type { ClientOAuthOptions, OAuth, SignIn } from './types.ts'
 
@@ -75,24 +75,24 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
   ): Promise<void> {
     const scope = response.scope ?? asked
     const refreshToken = response.refresh_token ?? (saved?.issuer === server.issuer ? saved.refreshToken : undefined)
-    await keep({
-      issuer: server.issuer,
-      accessToken: response.access_token,
-      ...(refreshToken !== undefined && { refreshToken }),
-      ...(response.expires_in !== undefined && { expiresAt: clock.now() + response.expires_in * 1000 }),
-      ...(scope !== undefined && { scope }),
-      ...(registration && { client: registration }),
-    })
+    const expiresAt = response.expires_in === undefined ? undefined : clock.now() + response.expires_in * 1000
+    const { issuer } = server
+    await keep(
+      omitUndefined({
+        issuer,
+        accessToken: response.access_token,
+        refreshToken,
+        expiresAt,
+        scope,
+        client: registration,
+      }),
+    )
   }
 
   const keptClient = (server: AuthorizationServer): SavedSignIn['client'] =>
     saved?.issuer === server.issuer ? saved.client : undefined
-  const contextOf = ({ server, resource }: Discovery, known: Identity, scope: string | undefined): GrantContext => ({
-    server,
-    identity: known,
-    resource: resource ?? url,
-    scope,
-    fetch,
+  const contextOf = (found: Discovery, known: Identity, scope: string | undefined): GrantContext => ({
+    ...{ server: found.server, identity: known, resource: found.resource ?? url, scope, fetch },
   })
 
   /** Only one process refreshes at a time. The others find its token. */
@@ -136,13 +136,8 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     const { server } = found
     const known = await identify(server, identity, undefined, fetch, scope)
     const context = contextOf(found, known, scope)
-    const { issuer } = server
-    const asked = {
-      issuer,
-      resource: context.resource,
-      scope,
-      exchange: (exchange: TokenExchange) => exchangeToken(exchange, fetch),
-    }
+    const exchange = (one: TokenExchange): Promise<string> => exchangeToken(one, fetch)
+    const asked = { issuer: server.issuer, resource: context.resource, scope, exchange }
     const response =
       grant === 'jwt_bearer' && options.assertion
         ? await jwtBearerGrant(context, await options.assertion(asked))
@@ -179,15 +174,8 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
       ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
     }
     for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value)
-    return {
-      url: page.href,
-      state,
-      verifier,
-      issuer: server.issuer,
-      ...(metadataUrl !== undefined && { metadataUrl }),
-      ...(scope !== undefined && { scope }),
-      ...(registration && { registration }),
-    }
+    const { issuer } = server
+    return omitUndefined({ url: page.href, state, verifier, issuer, metadataUrl, scope, registration })
   }
 
   async function finishWith(found: Discovery, signIn: SignIn, redirectedTo: string): Promise<void> {
@@ -211,7 +199,7 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     if (saved && saved.issuer !== found.server.issuer) await keep(undefined)
     if (status === 401 && attempt === 0 && (await refresh(found))) return true
     const isStepUp = status === 403
-    const wanted = scopeFor({ challenge, found, configured: options.scope, grant })
+    const wanted = scopeFor(challenge, found, options.scope, grant)
     const scope = isStepUp ? joinScopes(saved?.scope, wanted) : wanted
     if (grant !== 'authorization_code') await withoutUser(found, scope)
     else {
@@ -222,15 +210,29 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
     return true
   }
 
-  const explainOAuthError = async <Value>(work: Promise<Value>): Promise<Value> => {
-    try {
-      return await work
-    } catch (thrown) {
+  async function begin(from: Parameters<OAuth['begin']>[0]): Promise<SignIn> {
+    const challenge = parseChallenge(from?.header)
+    const found = await discover(url, challenge.resourceMetadata, fetch)
+    await load()
+    const wanted = scopeFor(challenge, found, options.scope, grant)
+    const scope = joinScopes(from?.status === 403 ? saved?.scope : undefined, wanted)
+    return beginWith(found, challenge.resourceMetadata, scope)
+  }
+
+  /** Joins the renewal in flight, or begins one. */
+  function renewOnce(work: () => Promise<boolean>): Promise<boolean> {
+    renewing ??= explainOAuthError(work()).finally(() => {
+      renewing = undefined
+    })
+    return renewing
+  }
+
+  const explainOAuthError = <Value>(work: Promise<Value>): Promise<Value> =>
+    work.catch((thrown: unknown) => {
       if (thrown instanceof ClientError) throw thrown
       const why = thrown instanceof Error ? thrown.message : 'unknown'
       throw new ClientError('unauthorized', `The sign-in failed: ${why}`, { mayHaveRun: false, cause: thrown })
-    }
-  }
+    })
 
   return {
     async token() {
@@ -238,35 +240,16 @@ export function createOAuth(options: ClientOAuthOptions): OAuth {
       if (accessToken === undefined) return undefined
       if (refreshToken === undefined || expiresAt === undefined || expiresAt - marginMs > clock.now())
         return `Bearer ${accessToken}`
-      renewing ??= explainOAuthError(discover(url, undefined, fetch).then(refresh)).finally(() => {
-        renewing = undefined
-      })
       // A refusal here is not final: the server's answer to the old token decides.
-      await renewing.catch(() => false)
+      await renewOnce(() => discover(url, undefined, fetch).then(refresh)).catch(() => false)
       return saved?.accessToken === undefined ? undefined : `Bearer ${saved.accessToken}`
     },
     challenged(challenge) {
       if (saved?.accessToken !== undefined && challenge.refused !== `Bearer ${saved.accessToken}`)
         return Promise.resolve(true)
-      renewing ??= explainOAuthError(renew(challenge)).finally(() => {
-        renewing = undefined
-      })
-      return renewing
+      return renewOnce(() => renew(challenge))
     },
-    begin: (from) =>
-      explainOAuthError(
-        (async () => {
-          const challenge = parseChallenge(from?.header)
-          const found = await discover(url, challenge.resourceMetadata, fetch)
-          await load()
-          const wanted = scopeFor({ challenge, found, configured: options.scope, grant })
-          return beginWith(
-            found,
-            challenge.resourceMetadata,
-            joinScopes(from?.status === 403 ? saved?.scope : undefined, wanted),
-          )
-        })(),
-      ),
+    begin: (from) => explainOAuthError(begin(from)),
     finish: (signIn, redirectedTo) =>
       explainOAuthError(
         discover(url, signIn.metadataUrl, fetch).then((found) => finishWith(found, signIn, redirectedTo)),

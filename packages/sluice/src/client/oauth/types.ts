@@ -4,9 +4,9 @@ import type { Clock } from '../../core/clock.ts'
 import type { Authorization, Challenge } from '../http/authorization.ts'
 import type { HostPolicy } from '../http/hosts.ts'
 import type { HttpSender } from '../http/sender.ts'
+import type { OAuthGrant } from './challenge.ts'
 import type { RegisteredClient } from './client-identity.ts'
 import type { TokenExchange } from './grants.ts'
-import type { OAuthGrant } from './scopes.ts'
 import type { TokenStore } from './tokens.ts'
 
 /** Options of a sign-in. */

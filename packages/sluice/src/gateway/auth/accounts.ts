@@ -7,14 +7,14 @@ import { createOAuth } from '../../client/oauth/oauth.ts'
 import type { TokenStore } from '../../client/oauth/tokens.ts'
 import { sealedTokens } from '../../client/oauth/tokens.ts'
 import type { OAuth } from '../../client/oauth/types.ts'
+import type { Clock } from '../../core/clock.ts'
 import { omitUndefined } from '../../core/omit-undefined.ts'
+import type { Key, Store } from '../../core/store.ts'
 import { readClient } from './client-source.ts'
-import { exclusively } from './exclusively.ts'
 import type { SignInRecords } from './records.ts'
 import type { SignInOptions } from './sign-in.ts'
 import type { AuthContext, Person } from './types.ts'
 
-/** The state of one person as this process knows it. */
 export interface UpstreamAccount {
   readonly oauth: OAuth
   text: string | undefined
@@ -44,12 +44,11 @@ export function createAccounts(options: SignInOptions, context: AuthContext, rec
   const client = readClient(options.client, context)
   const nameOf = ({ tenant, subject }: Person): string => JSON.stringify([upstream, url, tenant, subject])
 
-  const oauthFor = async (tokens: TokenStore, person: Person, redirectUrl?: string): Promise<OAuth> => {
-    return createOAuth({
+  const oauthFor = async (tokens: TokenStore, person: Person, redirectUrl?: string): Promise<OAuth> =>
+    createOAuth({
       ...{ url, tokens, clock, key: nameOf(person), clientName: 'Sluice' },
       ...omitUndefined({ redirectUrl, clientMetadataUrl, scope, allowHosts, sender, client: await client() }),
     })
-  }
 
   function tokensOf(person: Person, changed: (text: string | undefined) => void = () => {}): TokenStore {
     const texts = records.texts(person)
@@ -73,19 +72,12 @@ export function createAccounts(options: SignInOptions, context: AuthContext, rec
     const known = accounts.get(name)
     if (known && clock.now() - known.readAt < staleMs) return known
     const [text, wanted] = await Promise.all([records.tokenText(person), records.wanted(person)])
-    const isSame = known !== undefined && known.text === text
-    const account: UpstreamAccount = {
-      ...{ text, wanted, readAt: clock.now() },
-      oauth: isSame
-        ? known.oauth
-        : await oauthFor(
-            tokensOf(person, (next) => {
-              const current = accounts.get(name)
-              if (current) current.text = next
-            }),
-            person,
-          ),
-    }
+    const tokens = tokensOf(person, (next) => {
+      const current = accounts.get(name)
+      if (current) current.text = next
+    })
+    const oauth = known && known.text === text ? known.oauth : await oauthFor(tokens, person)
+    const account: UpstreamAccount = { text, wanted, oauth, readAt: clock.now() }
     if (accounts.size >= maxAccounts) accounts.clear()
     accounts.set(name, account)
     return account
@@ -95,5 +87,26 @@ export function createAccounts(options: SignInOptions, context: AuthContext, rec
     forget(person) {
       accounts.delete(nameOf(person))
     },
+  }
+}
+
+const lockMs = 30_000
+const pollMs = 100
+const maxPolls = lockMs / pollMs
+
+/**
+ * Runs work in one process at a time, by a lock in the store that ends by itself. Goes on without it if another process
+ * holds it too long.
+ */
+async function exclusively<T>(store: Store, key: Key, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const id = crypto.randomUUID()
+  for (let polls = 0; polls < maxPolls; polls++) {
+    if (await store.swap(key, undefined, id, lockMs)) break
+    await new Promise<void>((resolve) => clock.after(pollMs, resolve))
+  }
+  try {
+    return await work()
+  } finally {
+    if ((await store.get(key)) === id) await store.delete(key)
   }
 }

@@ -1,7 +1,8 @@
 /** The client of the gateway at an authorization server. Its secret may come from elsewhere, and is read when it is needed. */
 
 import type { RegisteredClient } from '../../client/oauth/client-identity.ts'
-import { RpcError } from '../../core/error.ts'
+import { messageOf } from '../../core/error.ts'
+import { unavailable } from '../upstream-error.ts'
 import type { AuthContext } from './types.ts'
 
 /** A registered client, or a function that reads it. */
@@ -17,11 +18,8 @@ export function readClient(
   return () => {
     reading ??= source().catch((thrown: unknown) => {
       reading = undefined
-      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-      logger.error({ event: 'clientSecretMissing', upstream, message })
-      throw new RpcError('upstreamUnavailable', `The gateway has no secret for ${upstream}: tell the operator`, {
-        data: { mayHaveRun: false },
-      })
+      logger.error({ event: 'clientSecretMissing', upstream, message: messageOf(thrown) })
+      throw unavailable(`The gateway has no secret for ${upstream}: tell the operator`)
     })
     return reading
   }

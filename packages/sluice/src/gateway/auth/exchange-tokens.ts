@@ -14,13 +14,13 @@ import { createOAuthFetch } from '../../client/oauth/fetch.ts'
 import { tokenExchangeGrant } from '../../client/oauth/grants.ts'
 import type { Call } from '../../core/call.ts'
 import { callerToken } from '../../core/caller-token.ts'
-import { RpcError } from '../../core/error.ts'
+import { messageOf, RpcError } from '../../core/error.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
 import { sha256 } from '../../core/sha256.ts'
 import { personOf } from '../scope.ts'
+import { signInMissing, unavailable } from '../upstream-error.ts'
 import type { ClientSource } from './client-source.ts'
 import { readClient } from './client-source.ts'
-import { signInMissing } from './sign-in-missing.ts'
 import type { AuthContext, CallerAuth, CredentialHolder, UpstreamAuth } from './types.ts'
 
 /** Options of a token exchange. */
@@ -86,19 +86,14 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
       const until = Math.min(clock.now() + lifeMs - marginMs, caller.expires)
       tokens.set(name, { header: `Bearer ${granted.access_token}`, until })
     } catch (thrown) {
-      context.logger.warn({
-        ...{ event: 'tokenNotExchanged', upstream },
-        message: thrown instanceof Error ? thrown.message.slice(0, 300) : '',
-      })
+      context.logger.warn({ event: 'tokenNotExchanged', upstream, message: messageOf(thrown) })
       if (thrown instanceof RpcError) throw thrown
       const isUnreachable = thrown instanceof ClientError && thrown.reason !== 'unauthorized'
-      throw isUnreachable
-        ? new RpcError('upstreamUnavailable', `${issuer} cannot be reached. The call did not run: try again`, {
-            data: { mayHaveRun: false },
-          })
-        : new RpcError('upstreamUnavailable', `${issuer} gave you no access to ${upstream}. The call did not run`, {
-            data: { mayHaveRun: false },
-          })
+      throw unavailable(
+        isUnreachable
+          ? `${issuer} cannot be reached. The call did not run: try again`
+          : `${issuer} gave you no access to ${upstream}. The call did not run`,
+      )
     }
   }
 
@@ -109,13 +104,7 @@ function createExchange(options: ExchangeOptions, context: AuthContext): CallerA
     if (validOf(name)) return
     const token = callerToken(call.caller)
     if (token === undefined || call.caller.claims['iss'] !== issuer)
-      throw new RpcError(
-        'upstreamUnavailable',
-        `${upstream} takes callers with a token of ${issuer}. The call did not run`,
-        {
-          data: { mayHaveRun: false },
-        },
-      )
+      throw unavailable(`${upstream} takes callers with a token of ${issuer}. The call did not run`)
     await getOrCreate(running, name, () => exchange(name, token, call).finally(() => running.delete(name)))
     if (lister && validOf(nameOf(lister))) return
     lister = holder

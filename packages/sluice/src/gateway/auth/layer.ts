@@ -4,7 +4,7 @@ import type { Call, Layer } from '../../core/call.ts'
 import { RpcError } from '../../core/error.ts'
 import type { Page } from '../../core/plugin.ts'
 import type { RunningUpstream } from '../runtime.ts'
-import type { PersonSignIns, SignIns } from './types.ts'
+import type { CallerAuth, PersonSignIns, SignIns } from './types.ts'
 import { callbackPath } from './types.ts'
 
 type Running = ReadonlyMap<string, Pick<RunningUpstream, 'auth' | 'definitions'>>
@@ -26,10 +26,10 @@ export const callerAuthLayer =
     return unlisted.length === 0 ? next(call) : listFirst(unlisted, call).then(() => next(call))
   }
 
-const unlistedOf = (upstreams: Running): readonly NonNullable<RunningUpstream['auth']>[] =>
+const unlistedOf = (upstreams: Running): readonly CallerAuth[] =>
   [...upstreams.values()].flatMap(({ auth, definitions }) => (auth && !auth.signIns && !definitions ? [auth] : []))
 
-async function listFirst(unlisted: ReturnType<typeof unlistedOf>, call: Call): Promise<void> {
+async function listFirst(unlisted: readonly CallerAuth[], call: Call): Promise<void> {
   for (const auth of unlisted)
     await auth
       .admit(call, () => Promise.resolve({}))

@@ -17,12 +17,11 @@ import { canAnswer, url as link, visit } from '../../protocol/questions.ts'
 import { featuresOf } from '../../protocol/revisions.ts'
 import { acceptForm } from '../accept-answer.ts'
 import { personOf } from '../scope.ts'
-import { signInMissing } from './sign-in-missing.ts'
+import { signInMissing } from '../upstream-error.ts'
 import type { AuthContext, Person, PersonSignIns } from './types.ts'
 
 export interface QuestionDeps extends AuthContext {
   isReady(person: Person): Promise<boolean>
-  /** Returns whether only the code is missing. */
   isHeld(person: Person): Promise<boolean>
   readonly signIns: PersonSignIns
 }

@@ -23,7 +23,6 @@ const linkMs = 15 * 60_000
 const heldMs = 10 * 60_000
 const wantedMs = 24 * 60 * 60_000
 
-/** A sign-in that was begun. */
 export interface Begun {
   readonly signIn: SignIn
   readonly redirectUrl: string
@@ -97,16 +96,14 @@ export function createRecords({ store, secrets, clock, upstream, url }: AuthCont
     },
     async begin(person, value) {
       await put('link', person, value, linkMs)
-      const { tenant, subject } = person
-      await store.set(stateKey(value.signIn.state), JSON.stringify([tenant, subject]), linkMs)
+      await store.set(stateKey(value.signIn.state), personText(person), linkMs)
     },
     begun,
     async takeState(state) {
       const text = await store.get(stateKey(state))
       if (text === undefined || text === 'used') return undefined
       if (!(await store.swap(stateKey(state), text, 'used', linkMs))) return undefined
-      const [tenant = '', subject = ''] = JSON.parse(text) as readonly string[]
-      const person = { tenant, subject }
+      const person = parsePerson(text)
       const found = await begun(person)
       // The person may have begun anew, and then only the newer link counts.
       if (found?.signIn.state !== state) return undefined
@@ -133,19 +130,22 @@ export function createRecords({ store, secrets, clock, upstream, url }: AuthCont
     },
     async lister() {
       const text = await store.get(['lister'])
-      if (!text) return undefined
-      const [tenant = '', subject = ''] = JSON.parse(text) as readonly string[]
-      return { tenant, subject }
+      return text ? parsePerson(text) : undefined
     },
-    async claimLister({ tenant, subject }) {
-      await store.swap(['lister'], undefined, JSON.stringify([tenant, subject]))
+    async claimLister(person) {
+      await store.swap(['lister'], undefined, personText(person))
     },
-    async releaseLister({ tenant, subject }) {
-      const text = JSON.stringify([tenant, subject])
-      if ((await store.get(['lister'])) === text) await store.delete(['lister'])
+    async releaseLister(person) {
+      if ((await store.get(['lister'])) === personText(person)) await store.delete(['lister'])
     },
     async forgetBegun(person) {
       for (const kind of ['link', 'held', 'wanted']) await store.delete(keyOf(kind, person))
     },
   }
+}
+
+const personText = ({ tenant, subject }: Person): string => JSON.stringify([tenant, subject])
+function parsePerson(text: string): Person {
+  const [tenant = '', subject = ''] = JSON.parse(text) as readonly string[]
+  return { tenant, subject }
 }

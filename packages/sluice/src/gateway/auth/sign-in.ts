@@ -12,18 +12,17 @@ import type { Authorization, Challenge } from '../../client/http/authorization.t
 import { createHostGuard } from '../../client/http/hosts.ts'
 import { fetchSender } from '../../client/http/sender.ts'
 import type { SavedSignIn, TokenStore } from '../../client/oauth/tokens.ts'
-import type { OAuth } from '../../client/oauth/types.ts'
-import { bugOf, RpcError } from '../../core/error.ts'
+import { bugOf, messageOf, RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import type { Page } from '../../core/plugin.ts'
 import { sha256 } from '../../core/sha256.ts'
+import { signInMissing, unavailable } from '../upstream-error.ts'
 import { createAccounts } from './accounts.ts'
 import type { ClientSource } from './client-source.ts'
 import { codePage, messagePage } from './page.ts'
 import { createSignInQuestions } from './questions.ts'
-import type { Held } from './records.ts'
+import type { Begun, Held } from './records.ts'
 import { createRecords } from './records.ts'
-import { signInMissing } from './sign-in-missing.ts'
 import { signInTool } from './tool.ts'
 import type { AuthContext, CallerAuth, Person, PersonSignIns, SignInOrigin, UpstreamAuth } from './types.ts'
 
@@ -122,7 +121,10 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     const header = isStepUp ? wanted : await probe()
     const redirect = redirectUrl()
     const oauth = await oauthFor(tokensOf(person), person, redirect)
-    const begun = await explainStartError(oauth.begin({ status: isStepUp ? 403 : 401, header }), upstream)
+    const begun = await oauth.begin({ status: isStepUp ? 403 : 401, header }).catch((thrown: unknown) => {
+      if (!(thrown instanceof ClientError)) throw thrown
+      throw unavailable(`The sign-in to ${upstream} cannot start: ${thrown.message}`.slice(0, 500), {}, thrown)
+    })
     await records.begin(person, { signIn: begun, redirectUrl: redirect })
     record('upstream sign-in started', person, { issuer: begun.issuer.slice(0, maxIssuerChars), ...origin })
     return begun.url
@@ -132,26 +134,20 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     const state = new URLSearchParams(query).get('state') ?? ''
     const begun = await records.takeState(state)
     if (!begun) return undefined
-    const { person, signIn: asked, redirectUrl: redirect } = begun
+    const { person } = begun
     try {
-      const saved = await finish(person, asked, redirect, query)
+      const saved = await finish(begun, query)
       const code = randomCode()
       await records.hold(person, { saved, digest: sha256(code), tries: 0 })
       return codePage(upstream, code)
     } catch (thrown) {
-      const message = thrown instanceof Error ? thrown.message.slice(0, 300) : ''
-      logger.warn({ event: 'signInFailed', upstream, message })
+      logger.warn({ event: 'signInFailed', upstream, message: messageOf(thrown) })
       return messagePage(400, `The sign-in to ${upstream} failed`, ['Start it again. You can close this page.'])
     }
   }
 
   /** Gets the tokens without saving them: they wait for the code. */
-  async function finish(
-    person: Person,
-    asked: Parameters<OAuth['finish']>[0],
-    redirect: string,
-    query: string,
-  ): Promise<SavedSignIn> {
+  async function finish(begun: Begun & { readonly person: Person }, query: string): Promise<SavedSignIn> {
     let saved: SavedSignIn | undefined
     const capture: TokenStore = {
       load: () => Promise.resolve(undefined),
@@ -159,8 +155,8 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
         saved = value
       },
     }
-    const oauth = await oauthFor(capture, person, redirect)
-    await oauth.finish(asked, `${redirect}?${query}`)
+    const oauth = await oauthFor(capture, begun.person, begun.redirectUrl)
+    await oauth.finish(begun.signIn, `${begun.redirectUrl}?${query}`)
     if (!saved) throw new ClientError('unauthorized', 'The authorization server gave no token')
     return saved
   }
@@ -241,16 +237,6 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
     callback,
     tool: (name) => signInTool(name, upstream, signIns),
     signIns,
-  }
-}
-
-async function explainStartError<T>(work: Promise<T>, upstream: string): Promise<T> {
-  try {
-    return await work
-  } catch (thrown) {
-    if (!(thrown instanceof ClientError)) throw thrown
-    const text = `The sign-in to ${upstream} cannot start: ${thrown.message}`
-    throw new RpcError('upstreamUnavailable', text.slice(0, 500), { data: { mayHaveRun: false }, cause: thrown })
   }
 }
 

@@ -7,7 +7,6 @@ import { tool } from '../../protocol/tools.ts'
 import { personOf } from '../scope.ts'
 import type { PersonSignIns } from './types.ts'
 
-/** Returns the tool for one upstream. */
 export const signInTool = (name: string, upstream: string, signIns: PersonSignIns): Tool =>
   tool({
     name,

@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** An account of this machine. */
 export interface Account {
   readonly uid: number
   readonly gid: number

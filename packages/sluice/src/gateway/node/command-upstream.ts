@@ -1,6 +1,7 @@
 /** `upstream({ command })`: a server that the gateway starts as a process, one per scope key. */
 
 import { omitUndefined } from '../../core/omit-undefined.ts'
+import { createShared } from '../../core/shared.ts'
 import type { Connections } from '../connections.ts'
 import type { Upstream, UpstreamContext, UpstreamSettings } from '../types.ts'
 import { checkSettings } from '../upstream.ts'
@@ -22,7 +23,6 @@ export interface CommandUpstream extends Upstream {
   withHost(host: SharedHost): Upstream
 }
 
-/** Returns an upstream that is started as a process. */
 export function commandUpstream(options: CommandUpstreamOptions): CommandUpstream {
   const { command, args, env, hide, cwd, user, idleMs, startMs, ...settings } = options
   const { name, maxMessageBytes = defaultMaxMessageBytes } = checkSettings(settings)
@@ -33,7 +33,7 @@ export function commandUpstream(options: CommandUpstreamOptions): CommandUpstrea
     isProcess: true,
     reaches: JSON.stringify([command, args ?? [], cwd ?? '']),
     open(context) {
-      const { host, leave } = shared.join(context)
+      const { joined: host, leave } = shared.join(context)
       const connections = createProcessConnections(spec, {
         ...{ host, connect: (transport) => context.connect(transport), maxMessageBytes },
         ...omitUndefined({ idleMs, startMs }),
@@ -58,25 +58,10 @@ const defaultMaxMessageBytes = 4 * 1024 * 1024
 
 /** The process host of one gateway: made for the first upstream that opens, and closed with the last. */
 export interface SharedHost {
-  join(context: Pick<UpstreamContext, 'clock' | 'logger'>): { readonly host: ProcessHost; leave(): Promise<void> }
+  join(context: Pick<UpstreamContext, 'clock' | 'logger'>): { readonly joined: ProcessHost; leave(): Promise<void> }
 }
 
 export function createSharedHost(limits: ProcessLimits = {}): SharedHost {
-  let host: ProcessHost | undefined
-  let members = 0
-  return {
-    join({ clock, logger }) {
-      host ??= createProcessHost({ ...limits, clock, logger })
-      const joined = host
-      members++
-      return {
-        host: joined,
-        async leave() {
-          if (--members > 0) return
-          host = undefined
-          await joined.close()
-        },
-      }
-    },
-  }
+  const shared = createShared<ProcessHost>()
+  return { join: ({ clock, logger }) => shared.join(() => createProcessHost({ ...limits, clock, logger })) }
 }

@@ -40,7 +40,7 @@ export interface ProcessGuard {
   /** Returns the stream that becomes descriptor 3 of a guarded command. Starts the guard if needed. */
   channel(): Writable
   /** Remembers a group that was started, for the next guard if this one dies. */
-  started(group: number): void
+  started(group: number): unknown
   /** Removes a group that has ended. Its number may soon belong to other processes. */
   ended(group: number): void
   close(): Promise<void>
@@ -83,9 +83,7 @@ export function createGuard(logger: Logger): ProcessGuard {
 
   return {
     channel: () => guard?.stdin ?? start(),
-    started: (group) => {
-      groups.add(group)
-    },
+    started: (group) => groups.add(group),
     ended(group) {
       if (groups.delete(group)) guard?.stdin?.write(`remove ${group}\n`)
     },

@@ -5,9 +5,7 @@ const maxLineLength = 500
 
 /** Keeps the last lines of a text that arrives in pieces. */
 export interface OutputRing {
-  /** Takes the next piece of stderr. */
   write(text: string): void
-  /** Takes one whole line from elsewhere. */
   line(text: string): void
   lines(): readonly string[]
 }

@@ -8,8 +8,10 @@ import type { ClientError } from '../../client/errors.ts'
 import { defaultMaxMessageBytes } from '../../client/message.ts'
 import { monotonicNow } from '../../core/clock.ts'
 import { RpcError } from '../../core/error.ts'
+import type { Params } from '../../core/json.ts'
 import type { Stop } from '../../core/stop.ts'
 import type { ConnectionLease, Connections, ScopeKey, UpstreamConnection } from '../connections.ts'
+import { unavailable } from '../upstream-error.ts'
 import { createOutputRing, type OutputRing } from './output-ring.ts'
 import type { ProcessHost } from './process-host.ts'
 import { type ConnectUpstream, type ProcessRun, startRun } from './process-run.ts'
@@ -45,7 +47,6 @@ interface Entry {
   skippedLines: number
 }
 
-/** Creates the process connections of one upstream. */
 export function createProcessConnections(spec: ProcessSpec, options: ProcessConnectionsOptions): Connections {
   const { host, connect, idleMs = 5 * 60_000, startMs = 30_000, maxMessageBytes = defaultMaxMessageBytes } = options
   const { clock, logger } = host
@@ -54,20 +55,17 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
   let isClosed = false
   const now = (): number => monotonicNow(clock)
 
+  const refusal = (problem: string, data?: Params, cause?: unknown): RpcError =>
+    unavailable(`${name} ${problem}. The call did not run`, data, cause)
+  const closed = (): RpcError => refusal('is shutting down')
+
   function entryOf(key: ScopeKey): Entry {
     const found = entries.get(key.text)
     if (found) return found
     if (entries.size >= maxEntries) for (const each of entries.values()) if (!each.run && forget(each)) break
     const entry: Entry = {
-      ...{
-        key,
-        ring: createOutputRing(spec.hide),
-        run: undefined,
-        starts: 0,
-        failures: 0,
-        retryAt: Number.NEGATIVE_INFINITY,
-      },
-      ...{ lastError: undefined, skippedLines: 0 },
+      ...{ key, ring: createOutputRing(spec.hide), run: undefined, starts: 0, failures: 0, skippedLines: 0 },
+      ...{ retryAt: Number.NEGATIVE_INFINITY, lastError: undefined },
     }
     entries.set(key.text, entry)
     return entry
@@ -134,17 +132,17 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     refuseWhileFailed(entry)
     // Two processes of one key could write the same files.
     while (entry.run?.ending) await orStopped(entry.run.ending, stop)
-    if (isClosed) throw closed(name)
+    if (isClosed) throw closed()
     refuseWhileFailed(entry)
     if (entries.get(entry.key.text) !== entry) return acquireLater(entryOf(entry.key), stop)
     const run = entry.run ?? start(entry)
     run.users++
     try {
       const client = await orStopped(run.ready, stop)
-      if (run.client !== client) throw unavailable(name, 'ended just now')
+      if (run.client !== client) throw refusal('ended just now')
       return lease(run, client)
     } catch (thrown) {
-      throw thrown instanceof RpcError ? thrown : unavailable(name, 'could not be started', thrown)
+      throw thrown instanceof RpcError ? thrown : refusal('could not be started', {}, thrown)
     } finally {
       if (--run.users === 0) run.unused()
     }
@@ -158,7 +156,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     const state = isLooping
       ? 'ended repeatedly and waits for an operator to restart it, or'
       : 'ended and starts again in'
-    throw unavailable(name, `${state} ${seconds} s`, undefined, retryAfterMs)
+    throw refusal(`${state} ${seconds} s`, { retryAfterMs: Math.ceil(retryAfterMs) })
   }
 
   function stateOf(entry: Entry): UpstreamConnection {
@@ -193,7 +191,7 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
 
   return {
     acquire(key, stop) {
-      if (isClosed) return Promise.reject(closed(name))
+      if (isClosed) return Promise.reject(closed())
       const entry = entryOf(key)
       const client = entry.run?.client
       return entry.run && client ? lease(entry.run, client) : acquireLater(entry, stop)
@@ -206,13 +204,6 @@ export function createProcessConnections(spec: ProcessSpec, options: ProcessConn
     },
   }
 }
-
-const unavailable = (name: string, problem: string, cause?: unknown, retryAfterMs?: number): RpcError =>
-  new RpcError('upstreamUnavailable', `${name} ${problem}. The call did not run`, {
-    data: { mayHaveRun: false, ...(retryAfterMs !== undefined && { retryAfterMs: Math.ceil(retryAfterMs) }) },
-    cause,
-  })
-const closed = (name: string): RpcError => unavailable(name, 'is shutting down')
 
 /** Waits, but not longer than the call lives. */
 function orStopped<T>(wait: Promise<T>, stop: Stop): Promise<T> {

@@ -21,7 +21,6 @@ export interface ProcessHostOptions extends ProcessLimits {
   readonly logger: Logger
 }
 
-/** One process, as the host sees it. */
 export interface PlaceHolder {
   readonly tenant: string | undefined
   /** The time since which no call uses it. `undefined` while one does. */
@@ -44,7 +43,6 @@ export interface ProcessHost {
   close(): Promise<void>
 }
 
-/** Creates what the upstream processes of one gateway share. */
 export function createProcessHost(options: ProcessHostOptions): ProcessHost {
   const { clock, logger, maxProcesses = 64 } = options
   const maxPerTenant = Math.min(options.maxPerTenant ?? 8, Math.max(1, maxProcesses - 1))

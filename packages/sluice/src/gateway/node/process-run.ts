@@ -4,30 +4,24 @@ import { ClientError } from '../../client/errors.ts'
 import type { Transport } from '../../client/transport.ts'
 import type { Client } from '../../client/types.ts'
 import { monotonicNow } from '../../core/clock.ts'
+import type { Mutable } from '../../core/mutable.ts'
 import type { ScopeKey } from '../connections.ts'
-import type { OutputRing } from './output-ring.ts'
-import type { PlaceHolder, ProcessHost } from './process-host.ts'
-import { createProcessTransport, type ProcessSpec } from './process-transport.ts'
+import type { ProcessConnectionsOptions } from './process-connections.ts'
+import type { PlaceHolder } from './process-host.ts'
+import type { ProcessSpec, ProcessTransportOptions } from './process-transport.ts'
+import { createProcessTransport } from './process-transport.ts'
 
-/** Agrees on a revision over the transport. */
 export type ConnectUpstream = (transport: Transport) => Promise<Client>
 
-export interface ProcessRunOptions {
-  readonly host: ProcessHost
-  readonly connect: ConnectUpstream
+export interface ProcessRunOptions
+  extends Required<ProcessConnectionsOptions>,
+    Pick<ProcessTransportOptions, 'ring' | 'skipped'> {
   readonly key: ScopeKey
-  readonly ring: OutputRing
-  readonly idleMs: number
-  readonly startMs: number
-  readonly maxMessageBytes: number
-  skipped(): void
   /** The process ended by itself after its handshake. `isCrash` is false for an idle process that exits with 0. */
   died(error: ClientError, isCrash: boolean): void
-  /** The process and its place are released. */
   ended(): void
 }
 
-/** One process of an upstream. */
 export interface ProcessRun extends PlaceHolder {
   /** Resolves after the handshake. */
   readonly ready: Promise<Client>
@@ -41,24 +35,19 @@ export interface ProcessRun extends PlaceHolder {
   readonly ending: Promise<void> | undefined
   /** Calls that use the process or wait for its handshake. */
   users: number
-  /** Called after `users` has become 0. */
   unused(): void
 }
 
 /** How often a process is looked at: whether its session is over, or its idle time. */
 const watchMs = 1000
 
-/** Starts a process. */
 export function startRun(spec: ProcessSpec, options: ProcessRunOptions): ProcessRun {
   const { host, connect, key, ring, idleMs, startMs, maxMessageBytes } = options
   const { clock, guard } = host
   const now = (): number => monotonicNow(clock)
   let releasePlace = (): void => {}
   let cancelTimer = (): void => {}
-  let client: Client | undefined
-  let readyAt: number | undefined
   let idleSince = now()
-  let ending: Promise<void> | undefined
   const transport = createProcessTransport(spec, {
     guard,
     clock,
@@ -67,7 +56,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     skipped: options.skipped,
     closed(error, isClean) {
       // During the handshake the negotiation may open the transport again; if not, it fails.
-      if (!client || ending) return
+      if (!run.client || run.ending) return
       options.died(error, run.users > 0 || !isClean)
       run.end().catch(() => {})
     },
@@ -76,7 +65,7 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
   async function begin(): Promise<Client> {
     try {
       releasePlace = await host.takePlace(run)
-      if (ending) throw new ClientError('closed', `${spec.name} was ended`, { mayHaveRun: false })
+      if (run.ending) throw new ClientError('closed', `${spec.name} was ended`, { mayHaveRun: false })
       cancelTimer = clock.after(startMs, () =>
         transport.fail(
           new ClientError('unreachable', `${spec.name} did not finish its handshake within ${startMs} ms`, {
@@ -86,9 +75,9 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
       )
       const connected = await connect(transport)
       cancelTimer()
-      if (ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
-      client = connected
-      readyAt = idleSince = now()
+      if (run.ending || !transport.isOpen) throw new ClientError('closed', `${spec.name} ended during its handshake`)
+      run.client = connected
+      run.readyAt = idleSince = now()
       watchIdle(Math.min(idleMs, watchMs))
       return connected
     } catch (thrown) {
@@ -107,10 +96,18 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     })
   }
 
+  /** The handshake fails, and its failure ends the process. */
+  function abandon(): Promise<void> {
+    transport.fail(new ClientError('unreachable', `${spec.name} was ended`, { mayHaveRun: false }))
+    return ready.then(
+      () => {},
+      () => {},
+    )
+  }
   async function finish(): Promise<void> {
     cancelTimer()
-    const last = client
-    client = undefined
+    const last = run.client
+    run.client = undefined
     try {
       await (last ? last.close() : transport.close())
     } finally {
@@ -119,24 +116,14 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
     }
   }
 
-  const run: ProcessRun = {
-    tenant: key.tenant,
-    startedAt: clock.now(),
-    users: 0,
-    get client() {
-      return client
-    },
+  const run: Mutable<ProcessRun> = {
+    ...{ tenant: key.tenant, startedAt: clock.now(), users: 0 },
+    ...{ client: undefined, readyAt: undefined, ending: undefined },
     get pid() {
       return transport.pid
     },
-    get readyAt() {
-      return readyAt
-    },
     get idleSince() {
-      return run.users === 0 && readyAt !== undefined ? idleSince : undefined
-    },
-    get ending() {
-      return ending
+      return run.users === 0 && run.readyAt !== undefined ? idleSince : undefined
     },
     get ready() {
       return ready
@@ -145,18 +132,8 @@ export function startRun(spec: ProcessSpec, options: ProcessRunOptions): Process
       idleSince = now()
     },
     end() {
-      if (!ending) {
-        if (client) ending = finish()
-        else {
-          // The handshake fails, and its failure ends the process.
-          ending = ready.then(
-            () => {},
-            () => {},
-          )
-          transport.fail(new ClientError('unreachable', `${spec.name} was ended`, { mayHaveRun: false }))
-        }
-      }
-      return ending
+      run.ending ??= run.client ? finish() : abandon()
+      return run.ending
     },
   }
   const ready = begin()

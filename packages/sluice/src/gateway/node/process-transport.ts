@@ -4,6 +4,7 @@
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { notOpen } from '../../client/channel.ts'
 import { ClientError } from '../../client/errors.ts'
@@ -49,7 +50,6 @@ export interface ProcessTransportOptions {
   closed(error: ClientError, isClean: boolean): void
 }
 
-/** A transport to a process that can be ended from outside. */
 export interface ProcessTransport extends Transport {
   readonly pid: number | undefined
   readonly isOpen: boolean
@@ -69,7 +69,6 @@ interface Running {
   readonly exited: Promise<void>
 }
 
-/** Returns a transport to an upstream that is started as a process. */
 export function createProcessTransport(spec: ProcessSpec, options: ProcessTransportOptions): ProcessTransport {
   const { guard, clock, ring, maxMessageBytes } = options
   const { name } = spec
@@ -182,10 +181,7 @@ async function start(
     ...(account && { uid: account.uid, gid: account.gid, cwd: '/' }),
     ...(cwd !== undefined && { cwd }),
   }) as Running['child']
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', reject)
-  })
+  await once(child, 'spawn')
   child.on('error', () => {})
   return child
 }

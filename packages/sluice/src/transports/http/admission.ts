@@ -16,6 +16,7 @@ import type { SlotClaim } from '../../core/slots.ts'
 import { createSlots, defaultQueue } from '../../core/slots.ts'
 import type { Bucket } from '../../core/store.ts'
 import { closedByClient } from './body-errors.ts'
+import type { HttpRequest } from './message.ts'
 import { createConnectionLimiter, createPeerLimiter } from './peer-limiter.ts'
 import type { AdmittedRequests, Pressure, Thresholds } from './pressure.ts'
 
@@ -57,16 +58,7 @@ export interface AdmissionDeps {
 }
 
 /** The parts of a request that admission control reads. */
-export interface AdmissionRequest {
-  readonly method: string
-  readonly peer: string
-  header(name: string): string | undefined
-  /**
-   * Calls `then` when the client's connection closes, so that the request stops waiting. Returns a function that
-   * unsubscribes.
-   */
-  onClose?(then: () => void): () => void
-}
+export type AdmissionRequest = Pick<HttpRequest, 'method' | 'peer' | 'header'> & Partial<Pick<HttpRequest, 'onClose'>>
 
 export interface Admission {
   /**
@@ -226,5 +218,4 @@ export function createAdmissionControl(
 }
 
 const noop = (): undefined => undefined
-/** The admission of a request that holds no slot. */
 const withoutSlot: Admission = { recheck: noop, release: noop }

@@ -64,12 +64,8 @@ export function createHttpApp(server: TransportServer, options: HttpAppOptions):
 const isReadMethod = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** Returns the query of a URL without its question mark; empty if there is none. */
-function queryOf(url: string): string {
-  const query = url.indexOf('?')
-  return query === -1 ? '' : url.slice(query + 1)
-}
+const queryOf = (url: string): string => url.slice(pathOf(url).length + 1)
 
-/** Returns the path of a URL, without the query. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

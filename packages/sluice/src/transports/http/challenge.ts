@@ -17,17 +17,15 @@ import { noHeaders } from './message.ts'
  */
 export function challengeHeaders(error: RpcError, resource?: ProtectedResource): HttpHeaders {
   const { reason, data } = error
-  if (reason === 'unauthorized') {
+  const isInsufficient = reason === 'insufficientScope'
+  if (isInsufficient || reason === 'unauthorized') {
     const required = scopesOf(data['scopes'])
-    const scope = (required.length > 0 ? required : (resource?.scopes ?? [])).join(' ')
+    const scope = (isInsufficient || required.length > 0 ? required : (resource?.scopes ?? [])).join(' ')
     // RFC 6750: a request without a token gets no error code.
     const failed = data['error'] === 'invalid_token' ? 'invalid_token' : ''
-    return { 'www-authenticate': bearer({ error: failed, scope, resource_metadata: resource?.metadataUrl ?? '' }) }
-  }
-  if (reason === 'insufficientScope') {
-    const scope = scopesOf(data['scopes']).join(' ')
     const resource_metadata = resource?.metadataUrl ?? ''
-    return { 'www-authenticate': bearer({ error: 'insufficient_scope', scope, resource_metadata }) }
+    const parameters = { error: isInsufficient ? 'insufficient_scope' : failed, scope, resource_metadata }
+    return { 'www-authenticate': bearer(parameters) }
   }
   const { retryAfterMs } = data
   if (typeof retryAfterMs !== 'number' || !Number.isFinite(retryAfterMs)) return noHeaders

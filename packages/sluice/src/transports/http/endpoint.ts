@@ -233,7 +233,6 @@ export function createEndpoint(server: TransportServer, options: HttpOptions = {
 
 const done = Promise.resolve()
 
-/** Admits a request, or throws the refusal. */
 export async function admitOrThrow(admissionControl: AdmissionControl, request: AdmissionRequest): Promise<Admission> {
   const admission = await admissionControl.admit(request)
   if (admission instanceof RpcError) throw admission

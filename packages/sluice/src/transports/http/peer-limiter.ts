@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../core/clock.ts'
+import { Counts } from '../../core/counts.ts'
 import { networkOf } from '../../core/peer.ts'
 import type { Bucket } from '../../core/store.ts'
 
@@ -65,19 +66,15 @@ export function createPeerLimiter({ burst, perSecond }: Bucket, clock: Clock, ma
 export function createConnectionLimiter(
   max: number = Number.POSITIVE_INFINITY,
 ): (peer: string) => (() => void) | undefined {
-  const open = new Map<string, number>()
+  const open = new Counts<string>()
   return function connect(peer) {
     const network = networkOf(peer)
-    const current = open.get(network) ?? 0
-    if (current >= max) return undefined
-    open.set(network, current + 1)
+    if (open.get(network) >= max) return undefined
+    open.add(network, 1)
     let counted = true
     return () => {
-      if (!counted) return
+      if (counted) open.add(network, -1)
       counted = false
-      const remaining = (open.get(network) ?? 0) - 1
-      if (remaining > 0) open.set(network, remaining)
-      else open.delete(network)
     }
   }
 }

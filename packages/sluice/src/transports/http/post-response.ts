@@ -12,6 +12,7 @@ import type { MessageContext } from '../../protocol/dispatch.ts'
 import { errorText } from '../../protocol/encode.ts'
 import type { Features } from '../../protocol/revisions.ts'
 import type { Admission } from './admission.ts'
+import type { EndpointContext } from './endpoint.ts'
 import type { EventWriter } from './events.ts'
 import { toEvent } from './events.ts'
 import type { ReplayStream } from './legacy/replay-stream.ts'
@@ -32,12 +33,8 @@ export interface PostContext {
 }
 type ResponseStream = Pick<ReplayStream, 'write' | 'close' | 'detach' | 'behind'>
 /** The functions that all responses of one endpoint share. */
-export interface ResponseFactory {
-  openStream(reply: HttpReply, headers: HttpHeaders): EventWriter
-  /** Returns the headers of a refusal. */
+export interface ResponseFactory extends Pick<EndpointContext, 'openStream' | 'countDropped'> {
   headersFor(error: RpcError): HttpHeaders
-  /** Counts a log or progress message that was dropped because its reader was too slow. */
-  countDropped(): void
 }
 
 /** A class, because one is made per request, and closures would be made per request too. */

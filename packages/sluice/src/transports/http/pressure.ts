@@ -9,7 +9,6 @@ export interface Thresholds {
   readonly heap?: number
 }
 
-/** The requests that admission control has admitted. */
 export interface AdmittedRequests {
   readonly running: number
   /** Counted since the start. */

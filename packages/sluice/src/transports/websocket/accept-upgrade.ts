@@ -32,7 +32,6 @@ export interface PendingSocket {
   send: (message: object) => void
 }
 
-/** Checks an upgrade request. Throws the refusal. */
 export async function acceptUpgrade(context: EndpointContext, request: HttpRequest): Promise<PendingSocket> {
   const { server, admissionControl, check } = context
   check(request)

@@ -54,11 +54,19 @@ export const websocket =
   (context): EdgeSocketServer => {
     const { path = '/ws', pingMs = 30_000 } = options
     const open = new Set<SocketSession>()
-    const startSession = (pending: PendingSocket, socket: RuntimeSocket): SocketSession => {
-      const session = createSocketSession(context, pending, socket, options)
-      open.add(session)
-      return session
-    }
+    const starterOf =
+      (pending: PendingSocket): StartSession =>
+      (socket) => {
+        const session = createSocketSession(context, pending, socket, options)
+        open.add(session)
+        return {
+          ...session,
+          onClose() {
+            open.delete(session)
+            session.onClose()
+          },
+        }
+      }
     return {
       path,
       handlePlainRequest: upgradeRequired(context),
@@ -70,19 +78,19 @@ export const websocket =
           ...httpRequest,
           header: (name) => headers.get(name) ?? undefined,
         })
+        const start = starterOf(pending)
         const { WebSocketPair, Deno }: RuntimeGlobals = globalThis as RuntimeGlobals
-        if (WebSocketPair)
-          return upgradeOnWorkerd(new WebSocketPair(), (socket) => attachSession(socket, pending, startSession, open))
+        if (WebSocketPair) return upgradeOnWorkerd(new WebSocketPair(), start)
         if (Deno) {
           // Deno pings by itself, and closes sockets that do not answer.
           const { socket, response } = Deno.upgradeWebSocket(request, {
             protocol: subprotocol,
             idleTimeout: Math.max(1, Math.ceil(pingMs / 1000)),
           })
-          socket.addEventListener('open', () => attachSession(socket, pending, startSession, open))
+          socket.addEventListener('open', () => attachSession(socket, start))
           return response
         }
-        if (isBunServer(runtimeArgument)) return upgradeOnBun(runtimeArgument, request, pending, startSession, open)
+        if (isBunServer(runtimeArgument)) return upgradeOnBun(runtimeArgument, request, pending, start)
         pending.via.connection.close()
         throw new TypeError('"websocket" works on workerd, Deno and Bun only: this runtime has no known sockets')
       },
@@ -92,24 +100,15 @@ export const websocket =
     }
   }
 
-type StartSession = (pending: PendingSocket, socket: RuntimeSocket) => SocketSession
+type StartSession = (socket: RuntimeSocket) => SocketSession
 
-function attachSession(
-  socket: EventSocket,
-  pending: PendingSocket,
-  startSession: StartSession,
-  open: Set<SocketSession>,
-): void {
-  const session = startSession(pending, toRuntimeSocket(socket))
-  const ended = (): void => {
-    open.delete(session)
-    session.onClose()
-  }
+function attachSession(socket: EventSocket, start: StartSession): void {
+  const session = start(toRuntimeSocket(socket))
   socket.addEventListener('message', ({ data }) =>
     typeof data === 'string' ? session.receiveText(data) : session.receiveBinary(),
   )
-  socket.addEventListener('close', ended)
-  socket.addEventListener('error', ended)
+  socket.addEventListener('close', session.onClose)
+  socket.addEventListener('error', session.onClose)
 }
 
 const toRuntimeSocket = (socket: EventSocket): RuntimeSocket => ({
@@ -130,10 +129,10 @@ const toRuntimeSocket = (socket: EventSocket): RuntimeSocket => ({
 
 function upgradeOnWorkerd(
   { 0: client, 1: server }: { readonly 0: object; readonly 1: EventSocket & { accept(): void } },
-  then: (socket: EventSocket) => void,
+  start: StartSession,
 ): Response {
   server.accept()
-  then(server)
+  attachSession(server, start)
   const init: ResponseInit & { readonly webSocket: object } = {
     status: 101,
     headers: upgradeHeaders,
@@ -145,16 +144,10 @@ function upgradeOnWorkerd(
 const isBunServer = (value: unknown): value is BunServer =>
   typeof value === 'object' && value !== null && 'upgrade' in value && typeof value.upgrade === 'function'
 
-function upgradeOnBun(
-  server: BunServer,
-  request: Request,
-  pending: PendingSocket,
-  startSession: StartSession,
-  open: Set<SocketSession>,
-): Response {
+function upgradeOnBun(server: BunServer, request: Request, pending: PendingSocket, start: StartSession): Response {
   const data: BunSocketData = {
     open(socket) {
-      const session = startSession(pending, {
+      data.session = start({
         send: (text) => {
           socket.send(text)
         },
@@ -167,13 +160,6 @@ function upgradeOnBun(
           return socket.getBufferedAmount()
         },
       })
-      data.session = {
-        ...session,
-        onClose() {
-          open.delete(session)
-          session.onClose()
-        },
-      }
     },
   }
   if (!server.upgrade(request, { data, headers: upgradeHeaders })) {

@@ -15,7 +15,6 @@ import { rejectText } from '../reject-text.ts'
 import { tooManyRequests } from '../too-many-requests.ts'
 import type { PendingSocket } from './accept-upgrade.ts'
 
-/** The operations of a runtime's socket. */
 export interface RuntimeSocket {
   send(text: string): void
   close(code: number, reason: string): void

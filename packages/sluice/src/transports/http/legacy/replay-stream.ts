@@ -25,7 +25,6 @@ export interface ReplayStream {
   /** Continues on this writer, after the event that the client received last. */
   attach(writer: EventWriter, after?: number): void
   readonly closed: boolean
-  /** Characters kept. */
   readonly size: number
   /** Whether the reader of the current writer is behind. */
   readonly behind?: boolean
@@ -41,8 +40,16 @@ export interface StreamLog {
   close(send: () => boolean): void
   /** Calls `then` when everything so far has been kept and sent. */
   afterWrites(then: () => void): void
-  /** Deletes all events of the stream. */
   deleteAll(): void
+}
+
+/** Keeps nothing for other processes. */
+const noLog: StreamLog = {
+  write: (_number, _data, send) => send(),
+  forget() {},
+  close: (send) => send(),
+  afterWrites: (then) => then(),
+  deleteAll() {},
 }
 
 /** Tells the client to reconnect after 1,000 milliseconds. */
@@ -56,7 +63,7 @@ export function createReplayStream(
   id: string,
   primed: boolean,
   maxSize: number,
-  log?: StreamLog,
+  log: StreamLog = noLog,
   resized: (by: number) => void = () => {},
 ): ReplayStream {
   let events: { readonly number: number; readonly data: string }[] = []
@@ -100,15 +107,14 @@ export function createReplayStream(
     write(data) {
       const number = ++sent
       events.push({ number, data })
-      if (log) log.write(number, data, () => send(number, data))
-      else send(number, data)
+      log.write(number, data, () => send(number, data))
       let total = size + data.length
       let last = forgotten
       for (const event of events) {
         if (total <= maxSize || event.number === number) break
         total -= event.data.length
         last = event.number
-        log?.forget(last)
+        log.forget(last)
       }
       resize(size + data.length)
       forgetUpTo(last)
@@ -116,17 +122,13 @@ export function createReplayStream(
     close() {
       if (isClosed) return
       isClosed = true
-      if (log) log.close(release)
-      else release()
+      log.close(release)
     },
-    detach() {
-      if (log) log.afterWrites(detach)
-      else detach()
-    },
+    detach: () => log.afterWrites(detach),
     release,
     forget() {
       forgetUpTo(sent)
-      log?.deleteAll()
+      log.deleteAll()
     },
     canReplayFrom: (after) => after >= forgotten && after <= sent,
     attach(next, after) {

@@ -16,7 +16,6 @@ export const streamLimits: { readonly stream: number; readonly session: number; 
 }
 const maxStreams = 64
 
-/** The streams of one session. */
 export interface SessionStreams {
   open(id: string, primed: boolean, log: StreamLog | undefined): ReplayStream
   get(id: string): ReplayStream | undefined

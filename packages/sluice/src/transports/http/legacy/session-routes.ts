@@ -113,7 +113,7 @@ class RevocableWriter implements EventWriter {
     this.#stop = stop
     stop.onStop(() => {
       writer.close()
-      session.writerClosed(this)
+      session.standalone.writerClosed(this)
     })
   }
   write(text: string): void {

@@ -41,6 +41,9 @@ export const guestLimits: { readonly max: number; readonly idleMs: number; reado
   idleMs: 5 * 60_000,
   share: 32,
 }
+export const tooManySessions = (): RpcError =>
+  new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+
 /** At half the table occupied, one claim in 256 finds none of its probes free. */
 const probes = 8
 
@@ -64,10 +67,7 @@ export function createSessionSlots({ store, idleMs, max, evict }: SessionSlotsOp
         const slot = pick(table, group)
         if (await store.swap(keyOf(slot), undefined, session, ttlMs)) return slot
       }
-      if (table === 'member')
-        throw new RpcError('overloaded', 'Too many sessions are open: try again later', {
-          data: { retryAfterMs: 1000 },
-        })
+      if (table === 'member') throw tooManySessions()
       const slot = pick(table, group)
       const previous = await store.get(keyOf(slot))
       await store.set(keyOf(slot), session, ttlMs)

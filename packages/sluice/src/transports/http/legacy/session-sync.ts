@@ -10,7 +10,6 @@ import type { SharedServices } from '../../../core/hub.ts'
 import type { Logger } from '../../../core/log.ts'
 import { withTimeout } from '../../../core/with-timeout.ts'
 
-/** What a notification is about. */
 export type Topic = 'record' | 'cancel' | 'answer' | 'stream' | 'taken' | 'mail'
 
 /** A session that this process holds. */
@@ -21,7 +20,6 @@ export interface SyncTarget {
 }
 
 export interface SessionSync {
-  /** The id of this process, known to the others. */
   readonly self: string
   /** Notifies the other processes. Never rejects, because a target that misses a notification finds out by its poll. */
   notify(session: string, topic: Topic, about?: string): Promise<void>
@@ -105,9 +103,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     hasCrashed: async (writer) => writer !== self && (await store.get(['process', writer])) === undefined,
     track(one) {
       unsent.add(one)
-      const sent = (): void => {
-        unsent.delete(one)
-      }
+      const sent = (): unknown => unsent.delete(one)
       one.then(sent, sent)
     },
     async flush() {

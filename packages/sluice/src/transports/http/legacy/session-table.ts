@@ -5,7 +5,8 @@
  */
 
 import type { Clock } from '../../../core/clock.ts'
-import { RpcError } from '../../../core/error.ts'
+import { Counts } from '../../../core/counts.ts'
+import { tooManySessions } from './session-slots.ts'
 import type { Session } from './sessions.ts'
 
 export interface SessionTable {
@@ -37,12 +38,7 @@ interface TableEntry {
 
 export function createSessionTable({ clock, max, idleMs, share, evict }: SessionTableOptions): SessionTable {
   const entries = new Map<string, TableEntry>()
-  const counts = new Map<string, number>()
-  function count(network: string, by: number): void {
-    const now = (counts.get(network) ?? 0) + by
-    if (now > 0) counts.set(network, now)
-    else counts.delete(network)
-  }
+  const counts = new Counts<string>()
   function idle(network?: string): Session | undefined {
     for (const { session } of entries.values())
       if (!session.busy && (network === undefined || session.network === network)) return session
@@ -51,17 +47,16 @@ export function createSessionTable({ clock, max, idleMs, share, evict }: Session
   function makeRoom({ network }: Session): void {
     if (entries.size < max) return
     // Callers of unknown networks all have the same one, so they have no share.
-    const hasShare = network !== '' && (counts.get(network) ?? 0) >= share
+    const hasShare = network !== '' && counts.get(network) >= share
     const candidate = hasShare ? idle(network) : idle()
-    if (!candidate)
-      throw new RpcError('overloaded', 'Too many sessions are open: try again later', { data: { retryAfterMs: 1000 } })
+    if (!candidate) throw tooManySessions()
     evict(candidate)
   }
   return {
     add(session) {
       makeRoom(session)
       entries.set(session.id, { session, until: clock.now() + idleMs })
-      count(session.network, 1)
+      counts.add(session.network, 1)
     },
     touch(id) {
       const entry = entries.get(id)
@@ -73,7 +68,7 @@ export function createSessionTable({ clock, max, idleMs, share, evict }: Session
     },
     has: (id) => entries.has(id),
     delete(session) {
-      if (entries.delete(session.id)) count(session.network, -1)
+      if (entries.delete(session.id)) counts.add(session.network, -1)
     },
     sweep() {
       for (const { session, until } of entries.values()) if (until <= clock.now() && !session.busy) evict(session)

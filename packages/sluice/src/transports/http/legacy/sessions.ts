@@ -27,37 +27,6 @@ import { createSessionTable } from './session-table.ts'
 import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
 import { StandaloneStream } from './standalone-stream.ts'
 
-export interface Session {
-  readonly id: string
-  /** The network that the first message came from. */
-  readonly network: string
-  readonly connection: Connection
-  /** Whether streams begin with an event that the client can resume from. */
-  readonly primesStreams: boolean
-  /** Opens a stream for one call. */
-  openStream(call: Id | undefined): ReplayStream
-  /**
-   * Continues the stream that an event id belongs to, by default the standalone stream. False if the stream does not
-   * exist any more; `open` is called only if it does.
-   */
-  resume(open: () => EventWriter, eventId?: string): Promise<boolean>
-  /** Makes this writer the standalone stream. */
-  attach(writer: EventWriter): void
-  /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
-  send(text: string): void
-  /** Whether the reader of the standalone stream is so far behind that logs and progress are dropped. */
-  readonly behind: boolean
-  /** Whether a call or an open stream of the session is here. */
-  readonly busy: boolean
-  /** Releases the standalone stream if its client closed this writer. */
-  writerClosed(writer: EventWriter): void
-  /** Closes the connection of the standalone stream. The client is told to reconnect. */
-  detach(): void
-  /** Closes all streams of the session. */
-  close(): void
-  readonly shared: SharedSession | undefined
-}
-
 /** The transport of a session. A session of one is unknown to the other, because their policies may differ. */
 export type SessionTransport = 'mcp' | 'sse'
 
@@ -134,7 +103,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
     return guest
   }
   const make = (id: string, peer: string): Session =>
-    new HttpSession(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: closeLocal })
+    new Session(server, { id, network: networkOf(peer), sharing: shared, streams, onClosed: closeLocal })
   /** Asks the store whether a shared session still exists, because another process may have ended it. */
   async function confirm(session: Session): Promise<Session> {
     if (!session.shared || (await session.shared.refresh())) return session
@@ -143,14 +112,17 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
   async function reopen(id: string): Promise<Session> {
     const session = make(id, '')
+    await putAfter(confirm(session), session)
+    return session
+  }
+  async function putAfter(opened: Promise<unknown> | undefined, session: Session): Promise<void> {
     try {
-      await confirm(session)
+      await opened
     } catch (thrown) {
       closeLocal(session)
       throw thrown
     }
     put(session)
-    return session
   }
   /** Reopens a session once, for all messages that arrive together. */
   function open(id: string): Promise<Session> {
@@ -160,15 +132,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
   return {
     create: (peer, route = 'mcp') => make(idPrefixes[route] + randomId(16), peer),
-    async register(session) {
-      try {
-        await session.shared?.register(session.network)
-      } catch (thrown) {
-        closeLocal(session)
-        throw thrown
-      }
-      put(session)
-    },
+    register: (session) => putAfter(session.shared?.register(session.network), session),
     has: (id) =>
       tables.some((table) => table.has(id)) ||
       (shared !== undefined && (isSessionId(id, 'mcp') || isSessionId(id, 'sse'))),
@@ -202,7 +166,7 @@ export function createSessions(server: TransportServer, { idleMs, max, share }: 
   }
 }
 
-interface HttpSessionOptions {
+interface SessionParts {
   readonly id: string
   readonly network: string
   readonly sharing: SharedSessions | undefined
@@ -212,16 +176,17 @@ interface HttpSessionOptions {
 }
 
 /** A class, because thousands of sessions may wait at once, and a class costs less memory than closures. */
-class HttpSession implements Session {
+export class Session {
   readonly id: string
+  /** The network that the first message came from. */
   readonly network: string
   readonly connection: Connection
   readonly shared: SharedSession | undefined
-  readonly #standalone: StandaloneStream
+  readonly standalone: StandaloneStream
   readonly #retained: RetainedStreams
   #streams: SessionStreams | undefined = undefined
 
-  constructor(server: TransportServer, { id, network, sharing, streams, onClosed }: HttpSessionOptions) {
+  constructor(server: TransportServer, { id, network, sharing, streams, onClosed }: SessionParts) {
     this.id = id
     this.network = network
     this.#retained = streams
@@ -230,7 +195,7 @@ class HttpSession implements Session {
     this.connection = connection
     this.shared?.bind(connection)
     // The id is the same on every process, and does not reveal the session's id.
-    this.#standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (send, after) =>
+    this.standalone = new StandaloneStream(sha256(`standing ${id}`).slice(0, 12), (send, after) =>
       server.subscribe(
         connection,
         (notification, position) => send(JSON.stringify(notification), position),
@@ -239,20 +204,18 @@ class HttpSession implements Session {
     )
   }
   #local(onClosed: (session: Session) => void): LocalSession {
-    const standalone = (): StandaloneStream => this.#standalone
     return {
       onClosed: () => onClosed(this),
-      get listening() {
-        return standalone().attached
-      },
-      deliver(text) {
-        if (standalone().attached) standalone().write(text)
-        return standalone().attached
+      isListening: () => this.standalone.attached,
+      deliver: (text) => {
+        if (this.standalone.attached) this.standalone.write(text)
+        return this.standalone.attached
       },
       onStreamTaken: (stream) =>
-        stream === standalone().id ? standalone().release() : this.#streams?.get(stream)?.release(),
+        stream === this.standalone.id ? this.standalone.release() : this.#streams?.get(stream)?.release(),
     }
   }
+  /** Whether streams begin with an event that the client can resume from. */
   get primesStreams(): boolean {
     const { agreed } = this.connection.state
     return agreed !== undefined && featuresOf(agreed.revision).primedStreams
@@ -262,8 +225,12 @@ class HttpSession implements Session {
     this.#streams ??= this.#retained.forSession()
     return this.#streams.open(id, this.primesStreams, this.shared?.openLog(id, call))
   }
+  /**
+   * Continues the stream that an event id belongs to, by default the standalone stream. False if the stream does not
+   * exist any more; `open` is called only if it does.
+   */
   async resume(open: () => EventWriter, eventId?: string): Promise<boolean> {
-    const standalone = this.#standalone
+    const { standalone } = this
     const position = eventId === undefined ? { stream: standalone.id, after: undefined } : parseEventId(eventId)
     if (!position) return false
     const stream = this.#streams?.get(position.stream)
@@ -275,28 +242,23 @@ class HttpSession implements Session {
     this.shared?.claimStream(position.stream)
     return true
   }
-  attach(writer: EventWriter): void {
-    this.#standalone.attach(writer)
-  }
-  get behind(): boolean {
-    return this.#standalone.behind
-  }
+  /** Sends on the standalone stream, on any process. For 2024-11-05, where it is the only stream. */
   send(text: string): void {
-    if (this.#standalone.attached || !this.shared) this.#standalone.write(text)
+    if (this.standalone.attached || !this.shared) this.standalone.write(text)
     else this.shared.sendRemote(text)
   }
+  /** Whether a call or an open stream of the session is here. */
   get busy(): boolean {
-    return this.connection.inFlight.size > 0 || this.#standalone.attached
+    return this.connection.inFlight.size > 0 || this.standalone.attached
   }
+  /** Closes the connection of the standalone stream. The client is told to reconnect. */
   detach(): void {
     // With HTTP+SSE it is the only stream and stays open, because running calls still answer on it.
-    if (isSessionId(this.id, 'mcp')) this.#standalone.detach()
+    if (isSessionId(this.id, 'mcp')) this.standalone.detach()
   }
-  writerClosed(writer: EventWriter): void {
-    this.#standalone.writerClosed(writer)
-  }
+  /** Closes all streams of the session. */
   close(): void {
-    this.#standalone.release()
+    this.standalone.release()
     this.#streams?.close()
   }
 }

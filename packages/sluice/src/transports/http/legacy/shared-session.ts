@@ -54,7 +54,7 @@ export interface LocalSession {
   /** Called when the session has ended. */
   onClosed(): void
   /** Whether the client listens here. Then it counts as active, and the session is kept. */
-  readonly listening: boolean
+  isListening(): boolean
   /** Writes to the session's only stream. False if that is not here. */
   deliver(text: string): boolean
   /** Called when another process holds the stream's connection. */
@@ -111,16 +111,11 @@ export function createSharedSession(
     queued.set(topic, done)
     return done
   }
-  function attempt(topic: string, step: () => Promise<unknown>): Promise<void> {
-    return coalesce(topic, step).then(
-      () => {
-        failed.delete(topic)
-      },
-      () => {
-        failed.set(topic, step)
-      },
+  const attempt = (topic: string, step: () => Promise<unknown>): Promise<unknown> =>
+    coalesce(topic, step).then(
+      () => failed.delete(topic),
+      () => failed.set(topic, step),
     )
-  }
   function adopt(now: SessionRecord): void {
     record = now
     if (connection) connection.state = now.state
@@ -172,7 +167,7 @@ export function createSharedSession(
     return known
   }
   async function readRecord(): Promise<void> {
-    if (!(await update(local.listening))) local.onClosed()
+    if (!(await update(local.isListening()))) local.onClosed()
   }
   async function readCancellations(): Promise<void> {
     if (!connection || connection.inFlight.size === 0) return
@@ -200,7 +195,7 @@ export function createSharedSession(
     if (reader?.closed && readers.get(stream) === reader) readers.delete(stream)
   }
   /** Reads the stream too, and ends it if the process that writes it has crashed. */
-  const readStreamOrEnd = (stream: string): Promise<void> =>
+  const readStreamOrEnd = (stream: string): Promise<unknown> =>
     attempt(`writer ${stream}`, () => readStream(stream, sync.hasCrashed))
   const readTopic: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
     record: readRecord,
@@ -225,7 +220,7 @@ export function createSharedSession(
     poll() {
       for (const [topic, step] of [...failed]) attempt(topic, step).catch(sync.logFailure)
       const waits = questions.size > 0 || readers.size > 0 || (connection?.inFlight.size ?? 0) > 0
-      if (!waits && !(local.listening && clock.now() >= nextPollAt)) return
+      if (!waits && !(local.isListening() && clock.now() >= nextPollAt)) return
       nextPollAt = clock.now() + listenMs
       for (const topic of ['record', 'cancel', 'mail'] as const) target.refresh(topic, '')
       for (const question of questions) target.refresh('answer', question)
@@ -283,17 +278,11 @@ export function createSharedSession(
     },
     openLog(stream, call) {
       const stopWriting = sync.startWriting()
-      const { self, logFailure } = sync
       const flushed = Promise.withResolvers<void>()
       sync.track(flushed.promise)
-      const notify = (): Promise<void> => sync.notify(id, 'stream', stream)
       const log = createStreamLog({
-        store,
-        at: [...at, 'stream', stream],
-        self,
-        call,
-        notify,
-        onFailure: logFailure,
+        ...{ store, at: [...at, 'stream', stream], self: sync.self, call, onFailure: sync.logFailure },
+        notify: () => sync.notify(id, 'stream', stream),
       })
       return {
         ...log,

@@ -74,7 +74,7 @@ export const sse =
       const writer = openStream(reply, headers)
       // A bare URI, not JSON. Clients resolve it against the address of the stream.
       writer.write(`event: endpoint\ndata: ${endpoint ?? messagesPath(request.url)}?sessionId=${session.id}\n\n`)
-      session.attach(writer)
+      session.standalone.attach(writer)
     }
     const messagesPath = (url: string): string => pathOf(url).slice(0, -path.length) + messages
 
@@ -110,7 +110,7 @@ export const sse =
       const text = await server.handleText(message, {
         via: sessionVia(request, session),
         send(sent) {
-          if (session.behind && isDroppable(sent)) countDropped()
+          if (session.standalone.behind && isDroppable(sent)) countDropped()
           else session.send(JSON.stringify(sent))
         },
         stayOpen() {

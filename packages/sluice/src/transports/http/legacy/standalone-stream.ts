@@ -41,7 +41,6 @@ export class StandaloneStream {
   write(data: string): void {
     this.#writer?.write(toEvent(data))
   }
-  /** Releases the stream if its client closed this writer. */
   writerClosed(writer: EventWriter): void {
     if (this.#writer === writer) this.release()
   }

@@ -23,7 +23,6 @@ export interface StreamLogOptions {
   readonly store: Store
   /** The key of the stream's head record, with the events below. */
   readonly at: Key
-  /** The id of this process. */
   readonly self: string
   /** The request that the stream answers. `undefined` if it is a batch. */
   readonly call: Id | undefined
@@ -60,7 +59,6 @@ export function createStreamLog({ store, at, self, call, notify, onFailure }: St
   }
 }
 
-/** Deletes a key and everything below it. */
 export async function deleteTree(store: Store, at: Key): Promise<void> {
   await store.delete(at)
   for (;;) {

@@ -1,4 +1,4 @@
-/** Holds the body of a response between its socket and its reader, and stops reading while the reader is slow. */
+/** A response whose body is held between its socket and its reader. Reading stops while the reader is slow. */
 
 import type { Socket } from 'node:net'
 import type { ClientError } from '../errors.ts'
@@ -9,15 +9,23 @@ import type { ResponseHead } from './response-parser.ts'
 /** Bytes of a response that are held for a slow reader before reading stops. */
 const maxHeldBytes = 256 * 1024
 
-export class ResponseBody {
+export class SocketResponse implements HttpResponse {
+  readonly #head: ResponseHead
   readonly #socket: Socket
   #held: Buffer[] = []
   #heldBytes = 0
   #state: 'open' | 'ended' | 'discarded' = 'open'
   #error: ClientError | undefined = undefined
   #wake: (() => void) | undefined = undefined
-  constructor(socket: Socket) {
+  constructor(head: ResponseHead, socket: Socket) {
+    this.#head = head
     this.#socket = socket
+  }
+  get status(): number {
+    return this.#head.status
+  }
+  header(name: string): string | undefined {
+    return this.#head.headers.get(name)
   }
   push(chunk: Buffer): void {
     if (this.#state !== 'open') return
@@ -36,6 +44,10 @@ export class ResponseBody {
   }
   /** Most bodies are complete when they are read, in one chunk. */
   async text(maxBytes: number): Promise<string> {
+    if (Number(this.header('content-length') ?? 0) > maxBytes) {
+      this.discard()
+      throw tooLong(maxBytes)
+    }
     while (this.#state !== 'ended' && !this.#error && this.#heldBytes <= maxBytes) await this.#change()
     const held = this.#held
     const [only] = held
@@ -76,31 +88,5 @@ export class ResponseBody {
   #changed(): void {
     this.#wake?.()
     this.#wake = undefined
-  }
-}
-
-export class SocketResponse implements HttpResponse {
-  readonly #head: ResponseHead
-  readonly #body: ResponseBody
-  constructor(head: ResponseHead, body: ResponseBody) {
-    this.#head = head
-    this.#body = body
-  }
-  get status(): number {
-    return this.#head.status
-  }
-  header(name: string): string | undefined {
-    return this.#head.headers.get(name)
-  }
-  text(maxBytes: number): Promise<string> {
-    if (Number(this.header('content-length') ?? 0) <= maxBytes) return this.#body.text(maxBytes)
-    this.#body.discard()
-    return Promise.reject(tooLong(maxBytes))
-  }
-  chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.#body.chunks()
-  }
-  discard(): void {
-    this.#body.discard()
   }
 }

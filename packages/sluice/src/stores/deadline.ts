@@ -31,9 +31,7 @@ export function createDeadline(clock: Clock, ms: number, passed: () => void): De
         isTicking = true
         clock.after(ms / ticksToDeadline, tick)
       }
-      return () => {
-        running.delete(operation)
-      }
+      return () => running.delete(operation)
     },
   }
 }
