@@ -2,7 +2,7 @@
 
 import type { Bus } from './core/bus.ts'
 import type { Layer, ServerEvent, Via } from './core/call.ts'
-import { anonymous, pipeline } from './core/call.ts'
+import { anonymous, listKinds, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
 import { bugOf, RpcError, toWire } from './core/error.ts'
@@ -35,7 +35,6 @@ import { featuresFor } from './protocol/message-header.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compileRegistry } from './protocol/registry.ts'
 import type { Send, TransportServer } from './protocol/server.ts'
-import { notificationFor } from './protocol/subscriptions.ts'
 import type { ToolPage } from './protocol/tools.ts'
 
 const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
@@ -165,15 +164,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   })
 
   function subscribe(connection: Connection, send: Send, after?: string): () => void {
-    const deliver = (event: ServerEvent, position: string): void => {
-      const notification = notificationFor(connection, event)
-      if (notification && !connection.closed) send(notification, position)
-    }
-    const listener = (event: ServerEvent, position: string): void => {
-      const then = (): void => deliver(event, position)
-      if (connection.pendingSync) connection.pendingSync.then(then, then)
-      else then()
-    }
+    const listener = (event: ServerEvent, position: string): void =>
+      connection.notify(event, (notification) => send(notification, position))
     return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }
   function update(definition: ServerDefinition): void {
@@ -181,7 +173,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     registry = compiled(changed)
     const before = current
     current = changed
-    for (const kind of ['tools', 'prompts', 'resources'] as const)
+    for (const kind of listKinds)
       if (entriesOf(before[kind]) !== entriesOf(changed[kind]) || before.views?.version !== changed.views?.version)
         hub.publish({ kind })
   }

@@ -138,9 +138,12 @@ export interface Facts {
   [fact: string]: string | number | undefined
 }
 
+/** The lists that can change. */
+export const listKinds = ['tools', 'prompts', 'resources'] as const
+
 /** A change that clients can subscribe to. */
 export type ServerEvent =
-  | { readonly kind: 'tools' | 'prompts' | 'resources' }
+  | { readonly kind: (typeof listKinds)[number] }
   /** Has a tenant if a call of that tenant made the change. Other tenants are then not notified. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 

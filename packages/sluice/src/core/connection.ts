@@ -11,12 +11,14 @@
  * client.
  */
 
+import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { ConnectionState, StateChange } from './connection-state.ts'
 import { applyChange, initialState } from './connection-state.ts'
 import { RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
 import { isObject } from './json.ts'
+import { notificationOf } from './notification-of.ts'
 import type { Stop } from './stop.ts'
 
 export interface Connection {
@@ -41,10 +43,10 @@ export interface Connection {
   /** Passes in the client's response to a question. Returns false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
   /**
-   * Set while this process reads a change that another process made. Await it before deciding what this client is
-   * notified of.
+   * Delivers the notification of a change, if this client gets it: of every list, and of the resources that it
+   * subscribed to.
    */
-  readonly pendingSync: Promise<unknown> | undefined
+  notify(event: ServerEvent, deliver: (message: Params) => void): void
   /** Closes the connection: stops running calls and refuses open questions. Does nothing the second time. */
   close(): void
   readonly closed: boolean
@@ -61,6 +63,9 @@ export interface RemoteConnection {
   /** Passes a response to the process that asked. Returns false if none did. */
   settle(question: string, response: Params): Promise<boolean>
   cancel(id: Id): void
+  /**
+   * Set while this process reads a change that another process made. It decides what the client is notified of.
+   */
   readonly pendingSync: Promise<unknown> | undefined
 }
 
@@ -94,9 +99,6 @@ class OpenConnection implements Connection {
   constructor(options: ConnectionOptions) {
     this.id = options.id
     this.#options = options
-  }
-  get pendingSync(): Promise<unknown> | undefined {
-    return this.#options.remote?.pendingSync
   }
   change(change: StateChange): void | Promise<void> {
     const { remote } = this.#options
@@ -178,6 +180,16 @@ class OpenConnection implements Connection {
     if (!open) return this.#options.remote?.settle(question, response) ?? false
     open.settle(response)
     return true
+  }
+  notify(event: ServerEvent, deliver: (message: Params) => void): void {
+    const then = (): void => {
+      const { agreed, subscriptions, tenant } = this.state
+      const notification = agreed && !this.closed && notificationOf(event, subscriptions, tenant)
+      if (notification) deliver({ jsonrpc: '2.0', ...notification })
+    }
+    const pendingSync = this.#options.remote?.pendingSync
+    if (pendingSync) pendingSync.then(then, then)
+    else then()
   }
   close(): void {
     if (this.closed) return
