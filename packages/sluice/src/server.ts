@@ -5,7 +5,7 @@ import type { Layer, ServerEvent, Via } from './core/call.ts'
 import { anonymous, listKinds, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
-import { bugOf, RpcError, toWire } from './core/error.ts'
+import { bugOf, detailOf, reasonOf, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import { InFlight } from './core/in-flight.ts'
 import type { LogLine } from './core/log.ts'
@@ -211,12 +211,12 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     },
     reject(thrown, via, message) {
       const reference = newErrorId()
-      const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
-      const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
-      rejected({ event: 'refused', id: idOf(message), reason, reference, transport: via.transport, ...why })
+      const id = idOf(message)
+      const { transport } = via
+      rejected({ event: 'refused', id, reason: reasonOf(thrown), reference, transport, ...detailOf(thrown) })
       // An id that came with a response is not one that the client waits for.
-      const id = isOneWay(message) ? undefined : idOf(message)
-      return errorText(id, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', reference))
+      const answered = isOneWay(message) ? undefined : id
+      return errorText(answered, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', reference))
     },
     attach(connection, send) {
       const unsubscribe = send && subscribe(connection, send)

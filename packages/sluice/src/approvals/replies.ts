@@ -105,7 +105,7 @@ function nextStep(url: string | undefined, command: string | undefined): string 
 }
 
 const supportsUrlElicitation = ({ revision, capabilities }: Call): boolean =>
-  featuresOf(revision).inputRequired === true &&
+  featuresOf(revision).inputRequired &&
   isObject(capabilities['elicitation']) &&
   isObject(capabilities['elicitation']['url'])
 

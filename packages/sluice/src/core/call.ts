@@ -143,7 +143,7 @@ export const listKinds = ['tools', 'prompts', 'resources'] as const
 
 /** A change that clients can subscribe to. */
 export type ServerEvent =
-  | { readonly kind: (typeof listKinds)[number] }
+  | { readonly kind: 'tools' | 'prompts' | 'resources' }
   /** Has a tenant if a call of that tenant made the change. Other tenants are then not notified. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string }
 

@@ -15,7 +15,7 @@ import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { ConnectionState, StateChange } from './connection-state.ts'
 import { applyChange, initialState } from './connection-state.ts'
-import { RpcError } from './error.ts'
+import { invalidRequest, RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
 import { isObject } from './json.ts'
 import { notificationOf } from './notification-of.ts'
@@ -43,6 +43,11 @@ export interface Connection {
   /** Passes in the client's response to a question. Returns false if it matches no open question. */
   settle(id: unknown, response: Params): boolean | Promise<boolean>
   /**
+   * Set while this process reads a change that another process made. Await it before deciding what this client is
+   * notified of.
+   */
+  readonly pendingSync: Promise<unknown> | undefined
+  /**
    * Delivers the notification of a change, if this client gets it: of every list, and of the resources that it
    * subscribed to.
    */
@@ -63,9 +68,6 @@ export interface RemoteConnection {
   /** Passes a response to the process that asked. Returns false if none did. */
   settle(question: string, response: Params): Promise<boolean>
   cancel(id: Id): void
-  /**
-   * Set while this process reads a change that another process made. It decides what the client is notified of.
-   */
   readonly pendingSync: Promise<unknown> | undefined
 }
 
@@ -100,6 +102,9 @@ class OpenConnection implements Connection {
     this.id = options.id
     this.#options = options
   }
+  get pendingSync(): Promise<unknown> | undefined {
+    return this.#options.remote?.pendingSync
+  }
   change(change: StateChange): void | Promise<void> {
     const { remote } = this.#options
     if (remote) return remote.change(change)
@@ -112,8 +117,7 @@ class OpenConnection implements Connection {
     return changing ? changing.then(isOwner) : isOwner()
   }
   assertUnused(id: Id): void {
-    if (this.inFlight.has(id))
-      throw new RpcError('invalidRequest', 'Invalid request: this id is in use by a running call')
+    if (this.inFlight.has(id)) throw invalidRequest('this id is in use by a running call')
   }
   enter(id: Id, stop: Stop): void {
     if (this.closed) stop.stop(connectionEnded())
@@ -187,7 +191,7 @@ class OpenConnection implements Connection {
       const notification = agreed && !this.closed && notificationOf(event, subscriptions, tenant)
       if (notification) deliver({ jsonrpc: '2.0', ...notification })
     }
-    const pendingSync = this.#options.remote?.pendingSync
+    const { pendingSync } = this
     if (pendingSync) pendingSync.then(then, then)
     else then()
   }

@@ -80,7 +80,9 @@ export function compileRegistry(
     if (resource.template) templates.push(resource)
     else fixed.set(resource.name, resource)
 
-  const serverMeta = { [metaKeys.server]: projectServerInfo(definition, revisions[modernRevision]) }
+  const newest = revisions[modernRevision]
+  const serverInfo = projectServerInfo(definition, newest)
+  const serverMeta = { [metaKeys.server]: serverInfo }
   const list = (member: string, targets: Iterable<Tool | Prompt | Resource>, project: typeof projectEntry): List =>
     createList({
       member,
@@ -141,10 +143,8 @@ export function compileRegistry(
     (params) => {
       const request = parse(params)
       const { kind, name } = request.ref
-      const target =
-        kind === 'prompt'
-          ? prompts.get(name)
-          : (templates.find((template) => template.name === name) ?? fixed.get(name))
+      const isNamed = (resource: Resource): boolean => resource.name === name
+      const target = kind === 'prompt' ? prompts.get(name) : (templates.find(isNamed) ?? fixed.get(name))
       const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
       return { target: likeTarget('completion/complete', target, suggest), args: params }
     }
@@ -205,11 +205,14 @@ export function compileRegistry(
   if (definition.resources)
     legacy.set('resources/subscribe', subscribing).set(
       // Accepts any URI, including one that no longer exists.
-      ...methodEntry('resources/unsubscribe', changing(({ params }) => ({ kind: 'unsubscribe', uri: uriOf(params) }))),
+      ...methodEntry(
+        'resources/unsubscribe',
+        changing(({ params }) => ({ kind: 'unsubscribe', uri: uriOf(params) })),
+      ),
     )
   const discovered: Result = {
     supportedVersions: [modernRevision],
-    capabilities: capabilities(revisions[modernRevision]),
+    capabilities: capabilities(newest),
     ...(instructions !== undefined && { instructions }),
     ttlMs,
     cacheScope: isPrivate ? 'private' : 'public',
@@ -219,13 +222,13 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayRead, definition.watch),
+      createListen(hub, capabilities(newest), mayRead, definition.watch),
       streamPolicy,
     ),
   ])
 
   return {
-    encoder: createEncoder(projectServerInfo(definition, revisions[modernRevision])),
+    encoder: createEncoder(serverInfo),
     resolve(method, params, era) {
       const resolve = (era === 'legacy' ? legacy : modern).get(method)
       if (!resolve) throw new RpcError('methodNotFound', `Method not found: ${method.slice(0, 128)}`)

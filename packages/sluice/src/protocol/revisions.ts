@@ -11,37 +11,58 @@ export interface Features {
   readonly name: RevisionName
   readonly era: Era
   /** Hints and titles on tools. */
-  readonly toolAnnotations?: boolean
+  readonly toolAnnotations: boolean
   /** `title` on definitions and on the server itself. */
-  readonly titles?: boolean
+  readonly titles: boolean
   /** The types that `structuredContent` and `outputSchema` may have. */
   readonly structured: 'none' | 'object' | 'any'
-  readonly icons?: boolean
+  readonly icons: boolean
   /** `_meta` on definitions and content blocks. */
-  readonly meta?: boolean
-  readonly audio?: boolean
-  readonly resourceLinks?: boolean
-  readonly lastModified?: boolean
+  readonly meta: boolean
+  readonly audio: boolean
+  readonly resourceLinks: boolean
+  readonly lastModified: boolean
   /** `completions` among the capabilities. The method is older. */
-  readonly completions?: boolean
-  readonly progressMessage?: boolean
+  readonly completions: boolean
+  readonly progressMessage: boolean
   readonly elicitation: 'none' | 'form' | 'url'
   /** Full form schemas: titled enums, multi-select, defaults beyond booleans. */
-  readonly richForms?: boolean
+  readonly richForms: boolean
   /** `$schema` and any keyword at the root of an input schema. */
-  readonly dialects?: boolean
+  readonly dialects: boolean
   /** `description` and `websiteUrl` of the server. */
-  readonly serverDetails?: boolean
-  readonly batches?: boolean
+  readonly serverDetails: boolean
+  readonly batches: boolean
   /** Streams begin with an event that has an id, so that the server may close them and the client resumes. */
-  readonly primedStreams?: boolean
+  readonly primedStreams: boolean
   /** A result may ask for input, and the client calls again with it. */
-  readonly inputRequired?: boolean
+  readonly inputRequired: boolean
   /** Both sides declare extensions. Earlier revisions list them under `experimental`, and clients declare nothing. */
-  readonly extensions?: boolean
+  readonly extensions: boolean
 }
 
-const first: Features = { name: '2024-11-05', era: 'legacy', structured: 'none', elicitation: 'none' }
+const first: Features = {
+  name: '2024-11-05',
+  era: 'legacy',
+  toolAnnotations: false,
+  titles: false,
+  structured: 'none',
+  icons: false,
+  meta: false,
+  audio: false,
+  resourceLinks: false,
+  lastModified: false,
+  completions: false,
+  progressMessage: false,
+  elicitation: 'none',
+  richForms: false,
+  dialects: false,
+  serverDetails: false,
+  batches: false,
+  primedStreams: false,
+  inputRequired: false,
+  extensions: false,
+}
 const second: Features = {
   ...first,
   name: '2025-03-26',

@@ -39,11 +39,7 @@ interface SubscriptionFilter {
  * Returns the part of the requested filter that this server supports, which the acknowledgement names. Resources that
  * the caller may not read are omitted like missing ones.
  */
-function parseFilter(
-  requested: unknown,
-  capabilities: Params,
-  mayRead: (uri: string) => boolean,
-): SubscriptionFilter {
+function parseFilter(requested: unknown, capabilities: Params, mayRead: (uri: string) => boolean): SubscriptionFilter {
   if (!isObject(requested)) throw invalidParams('notifications must be an object')
   const uris = requested['resourceSubscriptions'] ?? []
   if (

@@ -7,7 +7,7 @@
 
 import type { Result } from '../../core/answer.ts'
 import type { Call } from '../../core/call.ts'
-import { RpcError } from '../../core/error.ts'
+import { invalidRequest } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import type { ServerInfo } from '../definition.ts'
 import { projectServerInfo } from '../project.ts'
@@ -17,8 +17,7 @@ import { featuresOf } from '../revisions.ts'
 export const initialize =
   (info: ServerInfo, instructions: string | undefined, capabilities: (features: Features) => Params) =>
   async ({ revision, params, via: { connection } }: Call): Promise<Result> => {
-    if (connection?.state.agreed)
-      throw new RpcError('invalidRequest', 'Invalid request: this connection is initialized already')
+    if (connection?.state.agreed) throw invalidRequest('this connection is initialized already')
     const features = featuresOf(revision)
     await connection?.change({ kind: 'agree', revision, params })
     return {

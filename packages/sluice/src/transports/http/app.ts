@@ -42,7 +42,9 @@ export function createHttpApp(server: TransportServer, options: HttpAppOptions):
     return index === 0 || (index > 0 && alone) ? { status: 200, ...resource } : undefined
   }
   const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
-    isReadMethod(request) ? server.page(path, request.peer, request.url.slice(pathOf(request.url).length + 1)) : undefined
+    isReadMethod(request)
+      ? server.page(path, request.peer, request.url.slice(pathOf(request.url).length + 1))
+      : undefined
   function serveMounted(request: HttpRequest, reply: HttpReply): Promise<void> {
     if (request.method === 'POST' && routes.size === 0) return endpoint.serve(request, reply)
     const path = pathOf(request.url)

@@ -265,7 +265,7 @@ class HttpSession implements Session {
   }
   get primesStreams(): boolean {
     const { agreed } = this.connection.state
-    return agreed !== undefined && featuresOf(agreed.revision).primedStreams === true
+    return agreed !== undefined && featuresOf(agreed.revision).primedStreams
   }
   openStream(call: Id | undefined): ReplayStream {
     const id = randomId(6)
