@@ -7,9 +7,10 @@ import { type BuildOptions, build } from 'esbuild'
 /**
  * The size limit of a worker with one Zod tool, in thousands of bytes, gzipped. It was 50 before every worker got the
  * checks of results, of the cost of wrong arguments and of the state of a handshake, and 51 before every server could
- * carry tasks, parked calls and the definitions of a gateway.
+ * carry tasks, parked calls and the definitions of a gateway. At 52 the state of a handshake and the notifications of
+ * connections moved out again, to the code of connections.
  */
-export const maxKilobytes = 52
+export const maxKilobytes = 51.5
 
 export async function workerOf(source: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> {
   const { outputFiles } = await build({

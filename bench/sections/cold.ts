@@ -17,7 +17,7 @@ import {
   ratio,
   type Section,
 } from '../lib/figures.ts'
-import type { Revision } from '../lib/messages.ts'
+import { echoText, type Revision } from '../lib/messages.ts'
 import { workerOf } from '../lib/worker.ts'
 
 const rounds = 9
@@ -81,8 +81,12 @@ function startsIn(folder: string) {
   } as const
 }
 
-const workers = ['sluice', 'sdk-v2', 'tmcp'] as const
+const workers = ['floor', 'sluice', 'sdk-v2', 'tmcp'] as const
 type Worker = (typeof workers)[number]
+/** Answers with a constant, so that the rest of each figure is the worker itself. */
+const floorWorker = `export default { fetch: () => new Response('${echoText}') }`
+const bundleOf = async (name: Worker): Promise<string> =>
+  name === 'floor' ? floorWorker : workerOf({ entryPoints: [fileURLToPath(scriptOf(name, 'edge'))] })
 
 export async function cold(): Promise<Section> {
   const folder = scratch('starts')
@@ -94,8 +98,7 @@ export async function cold(): Promise<Section> {
   progress(`cold: ${rounds} starts of workerd each with ${workers.join(', ')}`)
   const workerd = programIn('runtimes', 'workerd')
   const bundles = new Map<Worker, string>()
-  for (const name of workers)
-    bundles.set(name, await workerOf({ entryPoints: [fileURLToPath(scriptOf(name, 'edge'))] }))
+  for (const name of workers) bundles.set(name, await bundleOf(name))
   const onEdge = await interleave(workers, rounds, (name) => onWorkerd(workerd, bundles.get(name) ?? '', '2026-07-28'))
   const stdioMs = (name: keyof typeof starts) => medianOf(overPipe.get(name))
   const workerdMs = (name: Worker) => medianOf(onEdge.get(name))
@@ -122,7 +125,10 @@ export async function cold(): Promise<Section> {
       },
       {
         title: 'cold: the same for a worker on workerd, first request over HTTP',
-        notes: [`median of ${rounds} starts, the start of workerd included`],
+        notes: [
+          `median of ${rounds} starts, the start of workerd included`,
+          'floor: a worker that answers with a constant, without Zod',
+        ],
         columns: ['', 'ms', 'vs sdk-v2'],
         rows: workers.map((name) => [
           name,

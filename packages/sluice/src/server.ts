@@ -2,10 +2,10 @@
 
 import type { Bus } from './core/bus.ts'
 import type { Layer, ServerEvent, Via } from './core/call.ts'
-import { anonymous, pipeline } from './core/call.ts'
+import { anonymous, listKinds, pipeline } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
 import type { Connection } from './core/connection.ts'
-import { bugOf, RpcError, toWire } from './core/error.ts'
+import { bugOf, detailOf, reasonOf, toWire } from './core/error.ts'
 import { createHub } from './core/hub.ts'
 import { InFlight } from './core/in-flight.ts'
 import type { LogLine } from './core/log.ts'
@@ -35,7 +35,6 @@ import { featuresFor } from './protocol/message-header.ts'
 import type { Registry } from './protocol/registry.ts'
 import { compileRegistry } from './protocol/registry.ts'
 import type { Send, TransportServer } from './protocol/server.ts'
-import { notificationFor } from './protocol/subscriptions.ts'
 import type { ToolPage } from './protocol/tools.ts'
 
 const memoryVia: Via = { transport: 'memory', peer: '', header: () => undefined }
@@ -165,15 +164,8 @@ export function createServer(definition: ServerDefinition, options: ServerOption
   })
 
   function subscribe(connection: Connection, send: Send, after?: string): () => void {
-    const deliver = (event: ServerEvent, position: string): void => {
-      const notification = notificationFor(connection, event)
-      if (notification && !connection.closed) send(notification, position)
-    }
-    const listener = (event: ServerEvent, position: string): void => {
-      const then = (): void => deliver(event, position)
-      if (connection.pendingSync) connection.pendingSync.then(then, then)
-      else then()
-    }
+    const listener = (event: ServerEvent, position: string): void =>
+      connection.notify(event, (notification) => send(notification, position))
     return after === undefined ? hub.subscribe(listener) : hub.subscribeAfter(after, listener)
   }
   function update(definition: ServerDefinition): void {
@@ -181,7 +173,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     registry = compiled(changed)
     const before = current
     current = changed
-    for (const kind of ['tools', 'prompts', 'resources'] as const)
+    for (const kind of listKinds)
       if (entriesOf(before[kind]) !== entriesOf(changed[kind]) || before.views?.version !== changed.views?.version)
         hub.publish({ kind })
   }
@@ -219,12 +211,12 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     },
     reject(thrown, via, message) {
       const reference = newErrorId()
-      const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
-      const why = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
-      rejected({ event: 'refused', id: idOf(message), reason, reference, transport: via.transport, ...why })
+      const id = idOf(message)
+      const { transport } = via
+      rejected({ event: 'refused', id, reason: reasonOf(thrown), reference, transport, ...detailOf(thrown) })
       // An id that came with a response is not one that the client waits for.
-      const id = isOneWay(message) ? undefined : idOf(message)
-      return errorText(id, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', reference))
+      const answered = isOneWay(message) ? undefined : id
+      return errorText(answered, toWire(thrown, featuresFor(message, via)?.era ?? 'legacy', reference))
     },
     attach(connection, send) {
       const unsubscribe = send && subscribe(connection, send)

@@ -138,6 +138,9 @@ export interface Facts {
   [fact: string]: string | number | undefined
 }
 
+/** The lists that can change. */
+export const listKinds = ['tools', 'prompts', 'resources'] as const
+
 /** A change that clients can subscribe to. */
 export type ServerEvent =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }

@@ -5,14 +5,10 @@
  * never to their own copy. Otherwise one process would undo what another one acknowledged.
  */
 
+import type { Agreement } from './agreement.ts'
+import { agreementOf } from './agreement.ts'
 import { RpcError } from './error.ts'
 import type { Params } from './json.ts'
-
-export interface Agreement {
-  readonly revision: string
-  readonly capabilities: Params
-  readonly client: Params
-}
 
 export interface ConnectionState {
   /** The result of `initialize`. `undefined` before it, and for clients of 2026-07-28. */
@@ -28,7 +24,8 @@ export interface ConnectionState {
 }
 
 export type StateChange =
-  | { readonly kind: 'agree'; readonly agreed: Agreement }
+  /** `params` are those of `initialize`. */
+  | { readonly kind: 'agree'; readonly revision: string; readonly params: Params }
   | { readonly kind: 'own'; readonly owner: string }
   | { readonly kind: 'level'; readonly level: string }
   | { readonly kind: 'subscribe'; readonly uri: string; readonly tenant: string | undefined }
@@ -50,7 +47,7 @@ export const initialState: ConnectionState = {
 export function applyChange(state: ConnectionState, change: StateChange): ConnectionState {
   switch (change.kind) {
     case 'agree':
-      return { ...state, agreed: change.agreed }
+      return { ...state, agreed: agreementOf(change.revision, change.params) }
     case 'own':
       return state.owner === undefined ? { ...state, owner: change.owner } : state
     case 'level':

@@ -11,12 +11,14 @@
  * client.
  */
 
+import type { ServerEvent } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { ConnectionState, StateChange } from './connection-state.ts'
 import { applyChange, initialState } from './connection-state.ts'
-import { RpcError } from './error.ts'
+import { invalidRequest, RpcError } from './error.ts'
 import type { Id, Params } from './json.ts'
 import { isObject } from './json.ts'
+import { notificationOf } from './notification-of.ts'
 import type { Stop } from './stop.ts'
 
 export interface Connection {
@@ -45,6 +47,11 @@ export interface Connection {
    * notified of.
    */
   readonly pendingSync: Promise<unknown> | undefined
+  /**
+   * Delivers the notification of a change, if this client gets it: of every list, and of the resources that it
+   * subscribed to.
+   */
+  notify(event: ServerEvent, deliver: (message: Params) => void): void
   /** Closes the connection: stops running calls and refuses open questions. Does nothing the second time. */
   close(): void
   readonly closed: boolean
@@ -110,8 +117,7 @@ class OpenConnection implements Connection {
     return changing ? changing.then(isOwner) : isOwner()
   }
   assertUnused(id: Id): void {
-    if (this.inFlight.has(id))
-      throw new RpcError('invalidRequest', 'Invalid request: this id is in use by a running call')
+    if (this.inFlight.has(id)) throw invalidRequest('this id is in use by a running call')
   }
   enter(id: Id, stop: Stop): void {
     if (this.closed) stop.stop(connectionEnded())
@@ -178,6 +184,16 @@ class OpenConnection implements Connection {
     if (!open) return this.#options.remote?.settle(question, response) ?? false
     open.settle(response)
     return true
+  }
+  notify(event: ServerEvent, deliver: (message: Params) => void): void {
+    const then = (): void => {
+      const { agreed, subscriptions, tenant } = this.state
+      const notification = agreed && !this.closed && notificationOf(event, subscriptions, tenant)
+      if (notification) deliver({ jsonrpc: '2.0', ...notification })
+    }
+    const { pendingSync } = this
+    if (pendingSync) pendingSync.then(then, then)
+    else then()
   }
   close(): void {
     if (this.closed) return

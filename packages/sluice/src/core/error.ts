@@ -175,6 +175,10 @@ export function toWire(thrown: unknown, era: Era, reference: string): WireError 
 /** Returns an error that tells the sender what is wrong with the params. */
 export const invalidParams = (problem: string): RpcError => new RpcError('invalidParams', `Invalid params: ${problem}`)
 
+/** Returns an error that tells the sender what is wrong with the message. */
+export const invalidRequest = (problem: string): RpcError =>
+  new RpcError('invalidRequest', `Invalid request: ${problem}`)
+
 /** The refusal of a store whose database does not answer. */
 export const storeUnavailable = (state: string, cause?: unknown): RpcError =>
   new RpcError('storeUnavailable', `The store is ${state}`, { cause })
@@ -213,6 +217,13 @@ export interface Bug {
   readonly errorMessage: string
   readonly stack?: string
 }
+
+/** Returns what the log says of a thrown value: the text that the client reads, or the bug. */
+export const detailOf = (thrown: unknown): { readonly message: string } | Bug | undefined =>
+  thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
+
+/** Returns the reason of a thrown value. Any but an `RpcError` is a bug. */
+export const reasonOf = (thrown: unknown): Reason => (thrown instanceof RpcError ? thrown.reason : 'internalError')
 
 /** Returns an id for one failure, record or process: short enough to read out, long enough not to repeat in a day's log. */
 export const newErrorId = (): string => crypto.randomUUID().slice(0, 13)

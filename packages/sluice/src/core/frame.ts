@@ -7,7 +7,7 @@
  * gigabyte.
  */
 
-import { RpcError } from './error.ts'
+import { invalidRequest, RpcError } from './error.ts'
 import { isObject } from './json.ts'
 
 export interface FrameLimits {
@@ -57,7 +57,7 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
     else if (code === comma) values++
     else if (code === openBrace || code === openBracket) {
       values++
-      if (++depth > maxDepth) throw new RpcError('invalidRequest', `Invalid request: nested deeper than ${maxDepth}`)
+      if (++depth > maxDepth) throw invalidRequest(`nested deeper than ${maxDepth}`)
     } else if (code === closeBrace || code === closeBracket) depth--
     else if (code >= zero && code <= nine) {
       const start = i
@@ -66,7 +66,7 @@ function scan(text: string, { maxDepth, maxValues }: FrameLimits): Scan {
       if (i - start >= 15 && depth < seen.imprecisionDepth && losesDigits(text.slice(start, i + 1)))
         seen.imprecisionDepth = depth
     }
-    if (values > maxValues) throw new RpcError('invalidRequest', `Invalid request: more than ${maxValues} values`)
+    if (values > maxValues) throw invalidRequest(`more than ${maxValues} values`)
   }
   return seen
 }

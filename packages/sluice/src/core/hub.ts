@@ -5,6 +5,7 @@
 
 import type { Bus } from './bus.ts'
 import type { ServerEvent } from './call.ts'
+import { listKinds } from './call.ts'
 import type { Clock } from './clock.ts'
 import { createHubListeners } from './hub-listeners.ts'
 import { isObject } from './json.ts'
@@ -101,5 +102,6 @@ export function parseEvent(message: string): ServerEvent | undefined {
   const { kind, uri, tenant } = event
   if (kind === 'resource')
     return typeof uri === 'string' ? { kind, uri, ...(typeof tenant === 'string' && { tenant }) } : undefined
-  return kind === 'tools' || kind === 'prompts' || kind === 'resources' ? { kind } : undefined
+  const list = listKinds.find((name) => name === kind)
+  return list && { kind: list }
 }

@@ -5,8 +5,9 @@
 
 import type { Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import { reasonOf } from '../core/error.ts'
 import type { Observer } from '../core/observer.ts'
-import { combineObservers, outcomeOfThrown } from './observe.ts'
+import { combineObservers } from './observe.ts'
 
 export const observeElicitation =
   (observers: readonly Observer[], clock: Clock, newErrorId: () => string): Layer =>
@@ -21,7 +22,7 @@ export const observeElicitation =
         // Anything else the layers have told of themselves.
         if (facts.outcome !== 'input_required') throw thrown
         const why = stop.reason ?? thrown
-        const outcome = outcomeOfThrown(why)
+        const outcome = reasonOf(why)
         facts.outcome = outcome
         facts.reference ??= newErrorId()
         ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown: why })

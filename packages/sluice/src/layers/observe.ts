@@ -7,8 +7,7 @@ import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Reason } from '../core/error.ts'
-import { RpcError } from '../core/error.ts'
+import { reasonOf } from '../core/error.ts'
 import type { CallOutcome, EndedCall, Observer } from '../core/observer.ts'
 
 /** `newErrorId` makes the id that a client and the log share for one failure. Without observers nothing is measured. */
@@ -46,7 +45,7 @@ export const observeLayer =
 
     /** Returns what was thrown, for the caller to throw on. */
     function reportFailure(call: Call, receivedAt: number, thrown: unknown): unknown {
-      const outcome = outcomeOfThrown(thrown)
+      const outcome = reasonOf(thrown)
       call.facts.outcome = outcome
       call.facts.reference ??= newErrorId()
       ended?.({ call, outcome, failed: true, receivedAt, durationMs: clock.now() - receivedAt, thrown })
@@ -61,9 +60,6 @@ function outcomeOf(answer: Answer): CallOutcome {
   const { resultType } = answer
   return resultType === 'input_required' || resultType === 'task' ? resultType : 'complete'
 }
-
-export const outcomeOfThrown = (thrown: unknown): Reason =>
-  thrown instanceof RpcError ? thrown.reason : 'internalError'
 
 /** `undefined` if no observer wants to know how calls end. */
 export function combineObservers(observers: readonly Observer[]): ((event: EndedCall) => void) | undefined {

@@ -25,7 +25,7 @@ import type { Answer } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import type { Call, Layer } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
-import { codeOf, RpcError } from '../core/error.ts'
+import { codeOf, reasonOf } from '../core/error.ts'
 import { lazy } from '../core/lazy.ts'
 import { leavesAsResult } from '../protocol/encode.ts'
 import { featuresOf } from '../protocol/revisions.ts'
@@ -154,7 +154,7 @@ const isError = (answer: Answer): boolean => !(answer instanceof Prepared) && an
 function failureOf(call: Call, failure: unknown): Failure {
   // The reason of a stop wins over the error that the work threw because of it, as in the answer.
   const thrown = call.stop.reason ?? failure
-  const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+  const reason = reasonOf(thrown)
   const message = messageOf(call, thrown)
   if (leavesAsResult(call.method, reason)) return { ...toolError, message }
   if (reason === 'cancelled') return { type: 'cancelled', message }

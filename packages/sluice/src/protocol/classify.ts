@@ -4,7 +4,7 @@
  */
 
 import type { Via } from '../core/call.ts'
-import { invalidParams, RpcError } from '../core/error.ts'
+import { invalidParams, invalidRequest, RpcError } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { negotiate } from './legacy/negotiate.ts'
@@ -34,17 +34,17 @@ export interface ResponseEnvelope {
 }
 export type Envelope = RequestEnvelope | NotificationEnvelope | ResponseEnvelope
 
-const invalid = (problem: string): RpcError => new RpcError('invalidRequest', `Invalid request: ${problem}`)
 const emptyParams: Params = {}
 
 /** Throws an `RpcError`. `idOf` returns the id that the refusal answers. */
 export function classify(message: unknown, via: Via): Envelope {
-  if (!isObject(message)) throw invalid('expected one JSON-RPC object')
+  if (!isObject(message)) throw invalidRequest('expected one JSON-RPC object')
   const { jsonrpc, method, id, params = emptyParams } = message
   if (isResponse(message)) return classifyResponse(message, via)
-  if (typeof method !== 'string' || method === '') throw invalid('missing method field')
+  if (typeof method !== 'string' || method === '') throw invalidRequest('missing method field')
   assertJsonRpcVersion(jsonrpc)
-  if (id !== undefined && !isId(id)) throw invalid('id must be a string of at most 256 characters or a safe integer')
+  if (id !== undefined && !isId(id))
+    throw invalidRequest('id must be a string of at most 256 characters or a safe integer')
   if (!isObject(params)) throw invalidParams('params must be an object')
   const meta = params['_meta'] ?? emptyParams
   const modern = isModern(meta, method, via)
@@ -62,7 +62,7 @@ export function classify(message: unknown, via: Via): Envelope {
 function classifyResponse(message: Params, via: Via): ResponseEnvelope {
   assertJsonRpcVersion(message['jsonrpc'])
   if (via.transport === 'http' && headerVersion(via) === modernRevision)
-    throw invalid('2026-07-28 has no requests to clients')
+    throw invalidRequest('2026-07-28 has no requests to clients')
   // Throws for an unsupported version.
   legacyRevision(via)
   return { kind: 'response', id: message['id'], message }
@@ -107,7 +107,7 @@ const isId = (id: unknown): id is Id =>
 function assertJsonRpcVersion(version: unknown): void {
   if (version === '2.0') return
   const shown = typeof version === 'string' ? `'${version.slice(0, 16)}'` : typeof version
-  throw invalid(`invalid JSON-RPC version: got ${shown}, expected '2.0'`)
+  throw invalidRequest(`invalid JSON-RPC version: got ${shown}, expected '2.0'`)
 }
 
 const headerVersion = (via: Via): string | undefined => via.header('mcp-protocol-version')?.trim()

@@ -6,7 +6,7 @@
 import type { Answer } from '../core/answer.ts'
 import type { Call, Caller, Handler, ServerEvent, Tenant, Via } from '../core/call.ts'
 import type { WireError } from '../core/error.ts'
-import { bugOf, RpcError, toWire } from '../core/error.ts'
+import { detailOf, invalidRequest, RpcError, toWire } from '../core/error.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { LogLine } from '../core/log.ts'
@@ -184,12 +184,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const id = params['requestId']
       if (typeof id === 'string' || typeof id === 'number') connection?.cancel(id)
     } else if (options.registry().isRequest(method))
-      throw new UnansweredError('invalidRequest', `Invalid request: ${method} without an id has no effect; add an id`)
+      throw new UnansweredError(`${method} without an id has no effect; add an id`)
   }
 
   async function response({ id, message }: ResponseEnvelope, { via }: MessageContext): Promise<null> {
     if (!(await via.connection?.settle(id, message)))
-      throw new UnansweredError('invalidRequest', 'Invalid request: this response matches no pending request')
+      throw new UnansweredError('this response matches no pending request')
     return null
   }
 
@@ -207,11 +207,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function refuseBatch(messages: readonly unknown[], via: Via): void {
     const { batches } = featuresFor(messages, via) ?? revisions[legacyRevision(via)]
     if (!batches || messages.some(hasEnvelope))
-      throw new RpcError('invalidRequest', 'Invalid request: only 2025-03-26 has batches; send one message at a time')
+      throw invalidRequest('only 2025-03-26 has batches; send one message at a time')
     if (messages.length === 0 || messages.length > maxBatch)
-      throw new RpcError('invalidRequest', `Invalid request: a batch holds 1 to ${maxBatch} messages`)
+      throw invalidRequest(`a batch holds 1 to ${maxBatch} messages`)
     if (messages.some((message) => isObject(message) && message['method'] === 'initialize'))
-      throw new RpcError('invalidRequest', 'Invalid request: initialize must not be in a batch')
+      throw invalidRequest('initialize must not be in a batch')
   }
 
   /** Refuses a message that never reached the layers: malformed, of the wrong era, or with an id in use. */
@@ -219,7 +219,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { id, method, features, oneWay } = readHeader(message, context.via)
     const errorId = reference()
     const error = toWire(thrown, features?.era ?? 'legacy', errorId)
-    const detail = thrown instanceof RpcError ? { message: thrown.message } : bugOf(thrown)
     const { transport } = context.via
     options.rejected({
       event: 'refused',
@@ -228,7 +227,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       reason: String(error.data['reason']),
       reference: errorId,
       transport,
-      ...detail,
+      ...detailOf(thrown),
     })
     if (thrown instanceof RpcError) context.rejected?.(thrown, features, error)
     return thrown instanceof UnansweredError || oneWay ? null : { id, error }
@@ -276,4 +275,8 @@ export const shuttingDown = (): RpcError =>
   new RpcError('shuttingDown', 'Shutting down: try again', { data: { retryAfterMs: 1000 } })
 
 /** A refusal of a message that gets no answer. Transports with statuses still report it. */
-class UnansweredError extends RpcError {}
+class UnansweredError extends RpcError {
+  constructor(problem: string) {
+    super('invalidRequest', `Invalid request: ${problem}`)
+  }
+}

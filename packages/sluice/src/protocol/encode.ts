@@ -6,7 +6,7 @@
 import type { Answer, Result } from '../core/answer.ts'
 import { Prepared } from '../core/answer.ts'
 import type { WireError } from '../core/error.ts'
-import { codeOf, RpcError, toWire } from '../core/error.ts'
+import { codeOf, RpcError, reasonOf, toWire } from '../core/error.ts'
 import type { Id, Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { ArgumentIssue } from '../core/target.ts'
@@ -38,7 +38,7 @@ export function createEncoder(serverInfo: Params): Encoder {
   })
   return {
     toText(reply) {
-      if ('error' in reply) return JSON.stringify(errorObject(reply.id, reply.error))
+      if ('error' in reply) return errorText(reply.id, reply.error)
       const { id, answer, features, method } = reply
       const head = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`
       if (answer instanceof Prepared) return `${head}${answer.json}}`
@@ -137,7 +137,7 @@ export interface FailedRequest {
 /** Converts a thrown value into the reply to a request. */
 export function errorReply({ id, method, features, thrown, reference, style }: FailedRequest): Reply {
   const plain = style === 'json-rpc' && features.era === 'legacy'
-  const reason = thrown instanceof RpcError ? thrown.reason : 'internalError'
+  const reason = reasonOf(thrown)
   if (thrown instanceof RpcError && leavesAsResult(method, reason) && (!plain || reason === 'toolFailed'))
     return { id, method, features, answer: toolError(thrown, reference) }
   const error = toWire(thrown, features.era, reference)

@@ -27,22 +27,26 @@ function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params,
   const type = expected['type']
   if (typeof type === 'string' && !isOfType(value, type))
     return { code: 'INVALID_PARAMETER_TYPE', ...named, hint: `"${param || 'arguments'}" must be of type ${type}.` }
-  const { minLength, maxLength, minimum, maximum, exclusiveMinimum } = expected
-  if (typeof value === 'string' && typeof minLength === 'number' && value.length < minLength)
+  // A comparison with a limit that is not a number is false.
+  const limit = (keyword: string): number => numberOf(expected[keyword])
+  const [minLength, maxLength] = [limit('minLength'), limit('maxLength')]
+  const [minimum, maximum, exclusiveMinimum] = [limit('minimum'), limit('maximum'), limit('exclusiveMinimum')]
+  const length = typeof value === 'string' ? value.length : Number.NaN
+  const number = numberOf(value)
+  if (length < minLength)
     return { code: 'PARAMETER_TOO_SHORT', ...named, minLength, hint: `Use at least ${minLength} characters.` }
-  if (typeof value === 'string' && typeof maxLength === 'number' && value.length > maxLength)
-    return { code: 'PARAMETER_TOO_LONG', ...named, hint: `Use at most ${maxLength} characters.` }
-  if (typeof value === 'number' && typeof minimum === 'number' && value < minimum)
-    return { code: 'PARAMETER_TOO_SMALL', ...named, min: minimum, hint: `Use ${minimum} or more.` }
-  if (typeof value === 'number' && typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+  if (length > maxLength) return { code: 'PARAMETER_TOO_LONG', ...named, hint: `Use at most ${maxLength} characters.` }
+  if (number < minimum) return { code: 'PARAMETER_TOO_SMALL', ...named, min: minimum, hint: `Use ${minimum} or more.` }
+  if (number <= exclusiveMinimum)
     return { code: 'PARAMETER_TOO_SMALL', ...named, min: exclusiveMinimum, hint: `Use more than ${exclusiveMinimum}.` }
-  if (typeof value === 'number' && typeof maximum === 'number' && value > maximum)
-    return { code: 'PARAMETER_TOO_LARGE', ...named, hint: `Use ${maximum} or less.` }
+  if (number > maximum) return { code: 'PARAMETER_TOO_LARGE', ...named, hint: `Use ${maximum} or less.` }
   const allowed = expected['enum']
   if (Array.isArray(allowed) && !allowed.includes(value))
     return { code: 'INVALID_PARAMETER_VALUE', ...named, hint: `Use one of: ${allowed.slice(0, 20).join(', ')}.` }
   return { code: 'INVALID_PARAMETER', ...named }
 }
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 
 const asType = (expected: Params): string => (typeof expected['type'] === 'string' ? ` (${expected['type']})` : '')
 

@@ -10,41 +10,42 @@ import type { ServerInfo } from './definition.ts'
 import type { Features } from './revisions.ts'
 
 /** Returns the members that a revision does not have, anywhere in a definition. */
-const unsupportedMembers = (features: Features): ReadonlySet<string> => {
-  const names = new Set<string>()
-  if (!features.titles) names.add('title')
-  if (!features.icons) names.add('icons')
-  if (!features.meta) names.add('_meta')
-  return names
-}
+const unsupportedMembers = ({ titles, icons, meta }: Features): readonly (string | false)[] => [
+  !titles && 'title',
+  !icons && 'icons',
+  !meta && '_meta',
+]
 
-const omit = (value: Params, names: ReadonlySet<string>): Params =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
+const omit = (value: Params, ...names: readonly (string | false)[]): Params =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
 
 /** Projects an entry of `resources/list`, `resources/templates/list` or `prompts/list`. */
 export function projectEntry(entry: Params, features: Features): Params {
   const names = unsupportedMembers(features)
-  const rest = omit(entry, names)
+  const rest = omit(entry, ...names)
   return {
     ...rest,
     ...(isObject(rest['annotations']) && { annotations: projectAnnotations(rest['annotations'], features) }),
     ...(Array.isArray(rest['arguments']) && {
-      arguments: rest['arguments'].map((argument: Params) => omit(argument, names)),
+      arguments: rest['arguments'].map((argument: Params) => omit(argument, ...names)),
     }),
   }
 }
 
 export function projectTool(entry: Params, features: Features): Params {
-  const names = new Set(unsupportedMembers(features))
-  if (!features.toolAnnotations) names.add('annotations')
+  const { structured, toolAnnotations, dialects } = features
   const output = entry['outputSchema']
-  const objectOnly = features.structured === 'object' && isObject(output) && output['type'] !== 'object'
-  if (features.structured === 'none' || objectOnly) names.add('outputSchema')
-  const rest = omit(entry, names)
-  if (features.dialects) return rest
+  const objectOnly = structured === 'object' && isObject(output) && output['type'] !== 'object'
+  const rest = omit(
+    entry,
+    ...unsupportedMembers(features),
+    !toolAnnotations && 'annotations',
+    (structured === 'none' || objectOnly) && 'outputSchema',
+  )
+  if (dialects) return rest
   const plain = ['inputSchema', 'outputSchema'].flatMap((name) => {
     const schema = rest[name]
-    return isObject(schema) ? [[name, omit(schema, new Set(['$schema']))]] : []
+    return isObject(schema) ? [[name, omit(schema, '$schema')]] : []
   })
   return { ...rest, ...Object.fromEntries(plain) }
 }
@@ -55,11 +56,11 @@ export function projectServerInfo(info: ServerInfo, features: Features): Params 
   const { serverDetails } = features
   const details = serverDetails ? { description, websiteUrl } : {}
   const known = Object.entries({ name, version, title, icons, ...details }).filter(([, value]) => value !== undefined)
-  return omit(Object.fromEntries(known), new Set(unsupportedMembers(features)))
+  return omit(Object.fromEntries(known), ...unsupportedMembers(features))
 }
 
 const projectAnnotations = (annotations: Params, { lastModified }: Features): Params =>
-  lastModified ? annotations : omit(annotations, new Set(['lastModified']))
+  lastModified ? annotations : omit(annotations, 'lastModified')
 
 /** Projects a result of `method` for a revision before 2026-07-28. The newest revision gets it unchanged. */
 export function projectResult(method: string, result: Result, features: Features): Params {
@@ -74,7 +75,7 @@ export function projectResult(method: string, result: Result, features: Features
       })),
     }
   if (method === 'resources/read' && Array.isArray(rest['contents']) && !features.meta)
-    return { ...rest, contents: rest['contents'].map((contents: Params) => omit(contents, new Set(['_meta']))) }
+    return { ...rest, contents: rest['contents'].map((contents: Params) => omit(contents, '_meta')) }
   return rest
 }
 
@@ -96,11 +97,11 @@ function projectBlock(block: unknown, features: Features): unknown {
   if (block['type'] === 'resource_link' && !features.resourceLinks)
     return { type: 'text', text: `${String(block['title'] ?? block['name'])}: ${String(block['uri'])}` }
   if (features.meta && features.icons) return block
-  const rest = omit(block, unsupportedMembers(features))
+  const rest = omit(block, ...unsupportedMembers(features))
   const { annotations, resource } = rest
   return {
     ...rest,
     ...(isObject(annotations) && { annotations: projectAnnotations(annotations, features) }),
-    ...(isObject(resource) && !features.meta && { resource: omit(resource, new Set(['_meta'])) }),
+    ...(isObject(resource) && !features.meta && { resource: omit(resource, '_meta') }),
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Answer, Result } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
+import type { StateChange } from '../core/connection-state.ts'
 import type { Era } from '../core/error.ts'
 import { invalidParams, missingCapability, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
@@ -79,7 +80,9 @@ export function compileRegistry(
     if (resource.template) templates.push(resource)
     else fixed.set(resource.name, resource)
 
-  const serverMeta = { [metaKeys.server]: projectServerInfo(definition, revisions[modernRevision]) }
+  const newest = revisions[modernRevision]
+  const serverInfo = projectServerInfo(definition, newest)
+  const serverMeta = { [metaKeys.server]: serverInfo }
   const list = (member: string, targets: Iterable<Tool | Prompt | Resource>, project: typeof projectEntry): List =>
     createList({
       member,
@@ -140,10 +143,8 @@ export function compileRegistry(
     (params) => {
       const request = parse(params)
       const { kind, name } = request.ref
-      const target =
-        kind === 'prompt'
-          ? prompts.get(name)
-          : (templates.find((template) => template.name === name) ?? fixed.get(name))
+      const isNamed = (resource: Resource): boolean => resource.name === name
+      const target = kind === 'prompt' ? prompts.get(name) : (templates.find(isNamed) ?? fixed.get(name))
       const suggest: Run = (call) => complete(target?.complete ?? {}, request, call)
       return { target: likeTarget('completion/complete', target, suggest), args: params }
     }
@@ -155,6 +156,7 @@ export function compileRegistry(
       find: () => likeTarget('resources/subscribe', resourceAt(uri), subscribeWatching),
     }
   }
+  const subscribe = changing(({ tenant, params }) => ({ kind: 'subscribe', uri: uriOf(params), tenant: tenant.id }))
   const subscribeWatching: Run = (call) => {
     const { connection } = call.via
     const uri = uriOf(call.params)
@@ -195,13 +197,22 @@ export function compileRegistry(
     ['tools/call', byName(tools, 'tool', errors === 'json-rpc')],
     methodEntry('initialize', initialize(definition, instructions, capabilities)),
     methodEntry('ping', () => ({})),
-    methodEntry('logging/setLevel', setLevel),
+    methodEntry(
+      'logging/setLevel',
+      changing(({ params }) => ({ kind: 'level', level: parseLogLevel(params['level']) })),
+    ),
   ])
   if (definition.resources)
-    legacy.set('resources/subscribe', subscribing).set(...methodEntry('resources/unsubscribe', unsubscribe))
+    legacy.set('resources/subscribe', subscribing).set(
+      // Accepts any URI, including one that no longer exists.
+      ...methodEntry(
+        'resources/unsubscribe',
+        changing(({ params }) => ({ kind: 'unsubscribe', uri: uriOf(params) })),
+      ),
+    )
   const discovered: Result = {
     supportedVersions: [modernRevision],
-    capabilities: capabilities(revisions[modernRevision]),
+    capabilities: capabilities(newest),
     ...(instructions !== undefined && { instructions }),
     ttlMs,
     cacheScope: isPrivate ? 'private' : 'public',
@@ -211,13 +222,13 @@ export function compileRegistry(
     methodEntry('server/discover', () => discovered),
     methodEntry(
       'subscriptions/listen',
-      createListen(hub, capabilities(revisions[modernRevision]), mayRead, definition.watch),
+      createListen(hub, capabilities(newest), mayRead, definition.watch),
       streamPolicy,
     ),
   ])
 
   return {
-    encoder: createEncoder(projectServerInfo(definition, revisions[modernRevision])),
+    encoder: createEncoder(serverInfo),
     resolve(method, params, era) {
       const resolve = (era === 'legacy' ? legacy : modern).get(method)
       if (!resolve) throw new RpcError('methodNotFound', `Method not found: ${method.slice(0, 128)}`)
@@ -251,26 +262,19 @@ const listPage = (list: List, { revision, caller, params }: Call, only?: Visible
   return list.page(features.name, caller.scopes, params['cursor'], only)
 }
 
-const setLevel = async ({ via, params }: Call): Promise<Result> => {
-  await via.connection?.change({ kind: 'level', level: parseLogLevel(params['level']) })
-  return {}
-}
+/** Runs a method that changes the state of its connection. */
+const changing =
+  (changeOf: (call: Call) => StateChange) =>
+  async (call: Call): Promise<Result> => {
+    await call.via.connection?.change(changeOf(call))
+    return {}
+  }
 
 /** Returns the parameter `uri`. Throws if it is missing or too long. */
 export const uriOf = ({ uri }: Params): string => {
   if (typeof uri !== 'string') throw invalidParams('missing uri')
   if (uri.length > maxUriLength) throw invalidParams(`uri is longer than ${maxUriLength} characters`)
   return uri
-}
-
-const subscribe = async ({ via, tenant, params }: Call): Promise<Result> => {
-  await via.connection?.change({ kind: 'subscribe', uri: uriOf(params), tenant: tenant.id })
-  return {}
-}
-/** Accepts any URI, including one that no longer exists. */
-const unsubscribe = async ({ via, params }: Call): Promise<Result> => {
-  await via.connection?.change({ kind: 'unsubscribe', uri: uriOf(params) })
-  return {}
 }
 
 /** Serves a method of an extension only to clients that declared it, where clients declare extensions. */

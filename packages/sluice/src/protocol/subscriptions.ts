@@ -1,27 +1,20 @@
 /**
- * Notifies clients of changes: clients of 2026-07-28 through `subscriptions/listen`, earlier ones on their connection.
+ * Notifies clients of 2026-07-28 of changes, through `subscriptions/listen`. Earlier ones are notified on their
+ * connection.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
 
 import type { Result } from '../core/answer.ts'
-import type { Call, ServerEvent } from '../core/call.ts'
-import type { Connection } from '../core/connection.ts'
+import type { Call } from '../core/call.ts'
+import { listKinds } from '../core/call.ts'
 import { invalidParams, RpcError } from '../core/error.ts'
 import type { Hub } from '../core/hub.ts'
 import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { notificationOf } from '../core/notification-of.ts'
 import { idOf } from './classify.ts'
 import { metaKeys } from './revisions.ts'
-
-interface SubscriptionFilter {
-  readonly tools: boolean
-  readonly prompts: boolean
-  readonly resources: boolean
-  readonly uris: ReadonlySet<string>
-  /** The tenant whose changes are sent. Changes by other tenants' calls are not. */
-  readonly tenant: string | undefined
-}
 
 /**
  * A subscription holds its stream and the client's parameters for as long as the stream is open. `maxParams` limits one
@@ -35,10 +28,18 @@ const maxTotalBytes = 128 * 1024 * 1024
 const bytesPerChar = 10
 /** Maximum length in characters. Every template is compared with the URI, and a subscription holds it. */
 export const maxUriLength = 4096
-const noUris: ReadonlySet<string> = new Set()
 
-function parseFilter({ params, tenant }: Call): SubscriptionFilter {
-  const requested = params['notifications']
+/** What a subscription is notified of: the lists, and the resources at these URIs. */
+interface SubscriptionFilter {
+  readonly kinds: readonly string[]
+  readonly uris: ReadonlySet<string>
+}
+
+/**
+ * Returns the part of the requested filter that this server supports, which the acknowledgement names. Resources that
+ * the caller may not read are omitted like missing ones.
+ */
+function parseFilter(requested: unknown, capabilities: Params, mayRead: (uri: string) => boolean): SubscriptionFilter {
   if (!isObject(requested)) throw invalidParams('notifications must be an object')
   const uris = requested['resourceSubscriptions'] ?? []
   if (
@@ -48,34 +49,15 @@ function parseFilter({ params, tenant }: Call): SubscriptionFilter {
   )
     throw invalidParams(`resourceSubscriptions must be at most ${maxUris} URIs of at most ${maxUriLength} characters`)
   return {
-    tools: requested['toolsListChanged'] === true,
-    prompts: requested['promptsListChanged'] === true,
-    resources: requested['resourcesListChanged'] === true,
-    uris: new Set(uris),
-    tenant: tenant.id,
+    kinds: listKinds.filter((kind) => requested[memberOf(kind)] === true && kind in capabilities),
+    uris: new Set(uris.filter(mayRead)),
   }
 }
 
-/**
- * Returns the part of the filter that this server supports, which the acknowledgement names. Resources that the caller
- * may not read are omitted like missing ones.
- */
-const supported = (
-  filter: SubscriptionFilter,
-  capabilities: Params,
-  mayRead: (uri: string) => boolean,
-): SubscriptionFilter => ({
-  tools: filter.tools && 'tools' in capabilities,
-  prompts: filter.prompts && 'prompts' in capabilities,
-  resources: filter.resources && 'resources' in capabilities,
-  uris: filter.uris.size > 0 ? new Set([...filter.uris].filter(mayRead)) : noUris,
-  tenant: filter.tenant,
-})
+const memberOf = (kind: string): string => `${kind}ListChanged`
 
-const toParams = ({ tools, prompts, resources, uris }: SubscriptionFilter): Params => ({
-  ...(tools && { toolsListChanged: true }),
-  ...(prompts && { promptsListChanged: true }),
-  ...(resources && { resourcesListChanged: true }),
+const toParams = ({ kinds, uris }: SubscriptionFilter): Params => ({
+  ...Object.fromEntries(kinds.map((kind) => [memberOf(kind), true])),
   ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
 })
 
@@ -92,7 +74,7 @@ export function createListen(
     const { length } = JSON.stringify(call.params)
     if (length > maxParams) throw invalidParams(`the parameters must have at most ${maxParams} characters`)
     const bytes = length * bytesPerChar
-    const filter = supported(parseFilter(call), capabilities, (uri) => mayRead(uri, call))
+    const filter = parseFilter(call.params['notifications'], capabilities, (uri) => mayRead(uri, call))
     if (open >= maxSubscriptions || heldBytes + bytes > maxTotalBytes)
       throw new RpcError('overloaded', 'Too many subscriptions are open: try again later')
     const joining = hub.ready()
@@ -116,7 +98,8 @@ export function createListen(
         unlisten()
       }
       const unsubscribe = hub.subscribe((event) => {
-        const notification = toNotification(event, filter)
+        if (event.kind !== 'resource' && !filter.kinds.includes(event.kind)) return
+        const notification = notificationOf(event, filter.uris, call.tenant.id)
         if (notification) call.notify(notification.method, { ...notification.params, _meta })
       }, filter.uris)
       const removeCloser = hub.onClose(() => {
@@ -137,32 +120,3 @@ export function createListen(
  */
 export const subscriptionEnded = (message: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: idOf(message) } })
-
-/**
- * Returns the notification for a connection of an earlier revision: every list change, and the resources it subscribed
- * to.
- */
-export function notificationFor(connection: Connection, event: ServerEvent): Params | undefined {
-  if (!connection.state.agreed) return undefined
-  const notification = toNotification(event, {
-    tools: true,
-    prompts: true,
-    resources: true,
-    // Read only for resource events, because most connections never subscribe.
-    uris: event.kind === 'resource' ? connection.state.subscriptions : noUris,
-    tenant: connection.state.tenant,
-  })
-  return notification && { jsonrpc: '2.0', ...notification }
-}
-
-function toNotification(
-  event: ServerEvent,
-  filter: SubscriptionFilter,
-): { method: string; params: Params } | undefined {
-  if (event.kind === 'resource' && event.tenant !== undefined && event.tenant !== filter.tenant) return undefined
-  if (event.kind === 'resource')
-    return filter.uris.has(event.uri)
-      ? { method: 'notifications/resources/updated', params: { uri: event.uri } }
-      : undefined
-  return filter[event.kind] ? { method: `notifications/${event.kind}/list_changed`, params: {} } : undefined
-}

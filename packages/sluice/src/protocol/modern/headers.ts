@@ -18,8 +18,8 @@ const nameParams: { readonly [method: string]: string } = {
   'resources/read': 'uri',
 }
 
-const mismatch = (header: string, problem: string): RpcError =>
-  new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header } })
+const mismatch = (header: string, problem: string, cause?: unknown): RpcError =>
+  new RpcError('headerMismatch', `Header mismatch: ${header} ${problem}`, { data: { header }, cause })
 
 /**
  * Returns a header. It is required on Streamable HTTP. On HTTP+SSE it is optional, because its clients were never told
@@ -74,15 +74,6 @@ export function checkParamHeaders(via: Via, params: readonly HeaderParam[], args
   }
 }
 
-/** Removes spaces and tabs around a value. A regular expression for this takes quadratic time on inner spaces. */
-function trimmed(raw: string): string {
-  let [from, to] = [0, raw.length]
-  while (from < to && isBlank(raw.charCodeAt(from))) from++
-  while (to > from && isBlank(raw.charCodeAt(to - 1))) to--
-  return from === 0 && to === raw.length ? raw : raw.slice(from, to)
-}
-const isBlank = (code: number): boolean => code === 32 || code === 9
-
 /** Accepts decimal numbers only. `42.0` is 42, but `0x2a` is a number to JavaScript and text to others. */
 const decimal = /^-?\d+(\.\d+)?$/
 const visible = /^[\t -~]*$/
@@ -93,8 +84,9 @@ const sentinel = '=?base64?'
  * literal.
  */
 function decode(raw: string, header: string): string {
-  const value = trimmed(raw)
-  if (!visible.test(value)) throw mismatch(header, 'has characters that must be encoded')
+  if (!visible.test(raw)) throw mismatch(header, 'has characters that must be encoded')
+  // Removes spaces and tabs only: the line above refused all other white space.
+  const value = raw.trim()
   if (!value.startsWith(sentinel) || !value.endsWith('?=') || value.length < sentinel.length + 2) return value
   const inner = value.slice(sentinel.length, -2)
   try {
@@ -105,6 +97,6 @@ function decode(raw: string, header: string): string {
       Uint8Array.from(binary, (char) => char.charCodeAt(0)),
     )
   } catch (cause) {
-    throw new RpcError('headerMismatch', `Header mismatch: ${header} is not valid base64`, { data: { header }, cause })
+    throw mismatch(header, 'is not valid base64', cause)
   }
 }

@@ -42,7 +42,9 @@ export function createHttpApp(server: TransportServer, options: HttpAppOptions):
     return index === 0 || (index > 0 && alone) ? { status: 200, ...resource } : undefined
   }
   const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
-    isReadMethod(request) ? server.page(path, request.peer, queryOf(request.url)) : undefined
+    isReadMethod(request)
+      ? server.page(path, request.peer, request.url.slice(pathOf(request.url).length + 1))
+      : undefined
   function serveMounted(request: HttpRequest, reply: HttpReply): Promise<void> {
     if (request.method === 'POST' && routes.size === 0) return endpoint.serve(request, reply)
     const path = pathOf(request.url)
@@ -63,9 +65,7 @@ export function createHttpApp(server: TransportServer, options: HttpAppOptions):
 
 const isReadMethod = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD'
 
-/** Returns the query of a URL without its question mark; empty if there is none. */
-const queryOf = (url: string): string => url.slice(pathOf(url).length + 1)
-
+/** Returns the path of a URL, without the query. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

@@ -17,25 +17,23 @@ import { noHeaders } from './message.ts'
  */
 export function challengeHeaders(error: RpcError, resource?: ProtectedResource): HttpHeaders {
   const { reason, data } = error
-  const isInsufficient = reason === 'insufficientScope'
-  if (isInsufficient || reason === 'unauthorized') {
+  const isUnauthorized = reason === 'unauthorized'
+  if (isUnauthorized || reason === 'insufficientScope') {
     const required = scopesOf(data['scopes'])
-    const scope = (isInsufficient || required.length > 0 ? required : (resource?.scopes ?? [])).join(' ')
-    // RFC 6750: a request without a token gets no error code.
-    const failed = data['error'] === 'invalid_token' ? 'invalid_token' : ''
-    const resource_metadata = resource?.metadataUrl ?? ''
-    const parameters = { error: isInsufficient ? 'insufficient_scope' : failed, scope, resource_metadata }
-    return { 'www-authenticate': bearer(parameters) }
+    const scopes = required.length > 0 || !isUnauthorized ? required : resource?.scopes
+    const parameters = {
+      // RFC 6750: a request without a token gets no error code.
+      error: isUnauthorized ? data['error'] === 'invalid_token' && 'invalid_token' : 'insufficient_scope',
+      scope: scopes?.join(' '),
+      resource_metadata: resource?.metadataUrl,
+    }
+    const present = Object.entries(parameters).flatMap(([name, value]) => (value ? `${name}="${value}"` : []))
+    return { 'www-authenticate': `Bearer ${present.join(', ')}`.trimEnd() }
   }
   const { retryAfterMs } = data
   if (typeof retryAfterMs !== 'number' || !Number.isFinite(retryAfterMs)) return noHeaders
   // Rounded up, because a client that retries a moment early is refused again.
   return { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }
-}
-
-function bearer(parameters: { readonly [name: string]: string }): string {
-  const present = Object.entries(parameters).filter(([, value]) => value !== '')
-  return present.length === 0 ? 'Bearer' : `Bearer ${present.map(([name, value]) => `${name}="${value}"`).join(', ')}`
 }
 
 /** Leaves out scopes that could end the quotes or the header, because definitions are not checked for that. */

@@ -52,12 +52,13 @@ export class PostResponse implements MessageContext {
   #wireError: WireError | undefined = undefined
   #refusalHeaders: HttpHeaders = noHeaders
 
-  constructor(context: PostContext, factory: ResponseFactory, session?: Session) {
-    const { request, accepts, message, reply } = context
+  /** `via` is the request, with the connection of the session. */
+  constructor(context: PostContext, factory: ResponseFactory, via: Via = context.request, session?: Session) {
+    const { accepts, message, reply } = context
     this.#context = context
     this.#factory = factory
     this.#session = session
-    this.via = session ? sessionVia(request, session) : request
+    this.via = via
     // Without a session, a client that disconnects has cancelled. With one, its calls outlive the connection.
     if (!session) reply.stopOnClose(this.stop)
     if (!accepts.events) return
@@ -101,7 +102,7 @@ export class PostResponse implements MessageContext {
     const writer = this.#factory.openStream(this.#context.reply, this.#context.headers)
     const stream = this.#session?.openStream(idOf(this.#context.message))
     stream?.attach(writer)
-    this.#stream = stream ?? new UnbufferedStream(writer)
+    this.#stream = stream ?? unbuffered(writer)
     return this.#stream
   }
 }
@@ -110,29 +111,14 @@ function writeMessage(this: PostResponse, message: object): void {
   this.write(message)
 }
 
-/** A stream of 2026-07-28. It cannot be resumed, so its events are not kept. */
-class UnbufferedStream implements ResponseStream {
-  readonly #writer: EventWriter
-  constructor(writer: EventWriter) {
-    this.#writer = writer
-  }
-  write(data: string): void {
-    this.#writer.write(toEvent(data))
-  }
-  close(): void {
-    this.#writer.close()
-  }
-  detach(): void {}
-  get behind(): boolean {
-    return this.#writer.behind ?? false
-  }
-}
-
-export const sessionVia = (request: HttpRequest, { connection }: Session): Via => ({
-  transport: 'http',
-  peer: request.peer,
-  header: (name) => request.header(name),
-  connection,
+/** Returns a stream of 2026-07-28. It cannot be resumed, so its events are not kept. */
+const unbuffered = (writer: EventWriter): ResponseStream => ({
+  write: (data) => writer.write(toEvent(data)),
+  close: () => writer.close(),
+  detach() {},
+  get behind() {
+    return writer.behind ?? false
+  },
 })
 
 /**

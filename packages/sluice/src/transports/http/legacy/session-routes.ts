@@ -14,9 +14,9 @@ import type { EventWriter } from '../events.ts'
 import { parseAccept } from '../media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../message.ts'
 import type { PostContext, ResponseFactory } from '../post-response.ts'
-import { PostResponse, sessionVia } from '../post-response.ts'
+import { PostResponse } from '../post-response.ts'
 import type { Session, Sessions, SessionsOptions } from './sessions.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, sessionVia } from './sessions.ts'
 
 export interface SessionRoutes {
   readonly sessions: Sessions
@@ -62,7 +62,8 @@ function createSessionRoutes(
     async initialize(post) {
       const session = sessions.create(post.request.peer)
       const headers = { ...post.headers, 'mcp-session-id': session.id }
-      const response = new PostResponse({ ...post, headers }, responses, session)
+      const via = sessionVia(post.request, session)
+      const response = new PostResponse({ ...post, headers }, responses, via, session)
       const text = await server.handleText(post.message, response)
       if (session.connection.state.agreed) await sessions.register(session)
       else session.connection.close()
@@ -70,7 +71,7 @@ function createSessionRoutes(
     },
     async session(post) {
       const session = await sessions.get(post.request.header('mcp-session-id'))
-      const response = new PostResponse(post, responses, session)
+      const response = new PostResponse(post, responses, sessionVia(post.request, session), session)
       if (hasOneWay(post.message)) await server.authorizeConnection(response.via, undefined, methodOf(post.message))
       response.respond(await server.handleText(post.message, response))
     },

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from '../../../core/clock.ts'
-import { RpcError } from '../../../core/error.ts'
+import { reasonOf } from '../../../core/error.ts'
 import type { SharedServices } from '../../../core/hub.ts'
 import type { Logger } from '../../../core/log.ts'
 import { withTimeout } from '../../../core/with-timeout.ts'
@@ -72,8 +72,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     await store.set(['process', self], '', leaseMs)
     leasedUntil = clock.now() + leaseMs / 2
   }
-  const logFailure = (thrown: unknown): void =>
-    logger.warn({ event: 'stream not kept', reason: thrown instanceof RpcError ? thrown.reason : 'internalError' })
+  const logFailure = (thrown: unknown): void => logger.warn({ event: 'stream not kept', reason: reasonOf(thrown) })
 
   return {
     self,

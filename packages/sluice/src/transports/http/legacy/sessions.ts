@@ -8,6 +8,7 @@
  * guests. Guests have a separate small table and a short life, so that a stranger's handshake never evicts a member.
  */
 
+import type { Via } from '../../../core/call.ts'
 import type { Connection } from '../../../core/connection.ts'
 import { RpcError } from '../../../core/error.ts'
 import type { Id } from '../../../core/json.ts'
@@ -17,6 +18,7 @@ import { connect } from '../../../protocol/connect.ts'
 import { featuresOf } from '../../../protocol/revisions.ts'
 import type { TransportServer } from '../../../protocol/server.ts'
 import type { EventWriter } from '../events.ts'
+import type { HttpRequest } from '../message.ts'
 import type { ReplayStream } from './replay-stream.ts'
 import { parseEventId } from './replay-stream.ts'
 import type { RetainedStreams, SessionStreams } from './retained-streams.ts'
@@ -26,6 +28,14 @@ import type { SessionTable } from './session-table.ts'
 import { createSessionTable } from './session-table.ts'
 import type { LocalSession, SharedSession, SharedSessions, sharedSessions } from './shared-sessions.ts'
 import { StandaloneStream } from './standalone-stream.ts'
+
+/** Returns how a request of a session arrived: with the connection of the session. */
+export const sessionVia = (request: HttpRequest, { connection }: Session): Via => ({
+  transport: 'http',
+  peer: request.peer,
+  header: (name) => request.header(name),
+  connection,
+})
 
 /** The transport of a session. A session of one is unknown to the other, because their policies may differ. */
 export type SessionTransport = 'mcp' | 'sse'

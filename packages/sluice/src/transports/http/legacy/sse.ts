@@ -17,10 +17,10 @@ import type { EndpointContext } from '../endpoint.ts'
 import { admitOrThrow } from '../endpoint.ts'
 import { checkContentType, checkEncoding, parseAccept } from '../media.ts'
 import type { HttpHeaders, HttpReply, HttpRequest } from '../message.ts'
-import { sessionVia } from '../post-response.ts'
 import type { RouteFactory } from '../routes.ts'
 import { createRoute } from '../routes.ts'
 import type { Session, Sessions } from './sessions.ts'
+import { sessionVia } from './sessions.ts'
 
 /** The paths of the two routes. */
 export interface SseOptions {
