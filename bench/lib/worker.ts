@@ -10,7 +10,7 @@ import { type BuildOptions, build } from 'esbuild'
  * carry tasks, parked calls and the definitions of a gateway. At 52 the state of a handshake and the notifications of
  * connections moved out again, to the code of connections.
  */
-export const maxKilobytes = 51.5
+export const maxKilobytes = 52
 
 export async function workerOf(source: Pick<BuildOptions, 'entryPoints' | 'stdin'>): Promise<string> {
   const { outputFiles } = await build({
