@@ -28,18 +28,8 @@ const mayImport: { readonly [folder: string]: readonly string[] } = {
   // The transports have the environment of child processes.
   client: ['core', 'protocol', 'transports', 'client'],
   gateway: [
-    ...[
-      'core',
-      'protocol',
-      'layers',
-      'stores',
-      'transports',
-      'json-schema',
-      'client',
-      'approvals',
-      'skills',
-      'gateway',
-    ],
+    ...['core', 'protocol', 'layers', 'stores', 'transports', 'json-schema', 'client', 'approvals', 'skills'],
+    'gateway',
   ],
 }
 

@@ -105,6 +105,22 @@ test('headers that a tool asks for are learned from its refusal', async () => {
   })
 })
 
+test.each([
+  ['at the root of its schema', { 'x-mcp-header': 'Region', type: 'object' }],
+  ['below a keyword that is unknown', { type: 'object', unheard: { type: 'string', 'x-mcp-header': 'Region' } }],
+  ['on an object', { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'Region' } } }],
+])('a tool with a header mark %s is not called', async (_, inputSchema) => {
+  const methods: string[] = []
+  const url = await hostileServer((asked, response) => {
+    methods.push(asked.method)
+    sendJson(response, answerTo(asked, { tools: [{ name: 'a', inputSchema }] }))
+  })
+  const client = await connect(httpTransport(url))
+  await client.request('tools/list', {})
+  await expect(client.callTool('a')).rejects.toMatchObject({ mayHaveRun: false })
+  expect(methods).not.toContain('tools/call')
+})
+
 test('a call that may have run is not repeated', async () => {
   let calls = 0
   const url = await hostileServer((_asked, response) => {

@@ -59,13 +59,13 @@ export function createUpstream(clock: Clock, options: UpstreamOptions = {}): Ups
   const { deadlineMs = 10_000, retries = 3, backoffMs = 1_000, breakMs = 120_000, perSecond = 10 } = options
   // Only the provider's own failures count. A cancellation says nothing about the provider, so it is neither retried
   // nor counted. Otherwise cancelling callers would open the breaker for all others.
-  const isPassing = handleType(TransientError)
+  const isTransient = handleType(TransientError)
   const policy = wrap(
-    retry(isPassing, {
+    retry(isTransient, {
       maxAttempts: retries,
       backoff: new ExponentialBackoff({ initialDelay: backoffMs, maxDelay: backoffMs * 4 }),
     }),
-    circuitBreaker(isPassing, { halfOpenAfter: breakMs, breaker: new ConsecutiveBreaker(10) }),
+    circuitBreaker(isTransient, { halfOpenAfter: breakMs, breaker: new ConsecutiveBreaker(10) }),
   )
   const rate = createRate(clock, perSecond)
   return {
