@@ -70,6 +70,7 @@ test.each([
   [nested(64), 'accepted'],
   [nested(65), 'invalidRequest'],
   [nested(1_000_000), 'invalidRequest'],
+  ['['.repeat(65), 'invalidRequest'],
   ['{"text":"[[[[{{{{"}', 'accepted'],
   ['{"a":', 'parseError'],
   ['"unfinished', 'parseError'],

@@ -157,6 +157,8 @@ export function frame(text: string, limits: FrameLimits = frameLimits): unknown 
   try {
     value = JSON.parse(text)
   } catch (cause) {
+    // Text that is nested too deeply is refused for that, also if it never ends.
+    if (!seen) scan(text, limits)
     throw new RpcError('parseError', 'Parse error: the message is not valid JSON', { cause })
   }
   if (seen || shortestLength(value, limits.maxDepth) !== text.length)
