@@ -258,7 +258,7 @@ describe.each(stores)('on %s', (_, inWorld) => {
       expect(await one.get(taskId)).toMatchObject({ status: 'cancelled' })
       expect((await one.approvals.list()).tickets).toMatchObject([{ status: 'void', withdrawn: true, decisions: [] }])
       expect(tools.runs).toEqual([])
-      // Nobody denied it, so the same call asks again.
+      // It was not denied, so the same call asks again.
       expect(await one.call('pay', { amount: 5 })).toMatchObject({ taskId: expect.any(String), status: 'working' })
       expect((await one.approvals.list({ status: 'pending' })).tickets).toHaveLength(1)
     }))
