@@ -168,11 +168,19 @@ export function createBundler(root: string, inlined: readonly string[] = []): Bu
  * `node:http` loads all of fetch, `node:fs` its promises. That takes longer than all our code.
  */
 const withoutFacades = (text: string): string =>
-  text
+  withoutChildProcess(text)
     .replace(/^import \{ (.+) \} from ("node:[\w/]+");$/gm, (_, names: string, from: string) => {
       return `const { ${names.replaceAll(' as ', ': ')} } = process.getBuiltinModule(${from});`
     })
     .replace(/^import (\w+) from ("node:[\w/]+");$/gm, 'const $1 = process.getBuiltinModule($2);')
+
+/** Gets the module when it is used. Commander imports it for subcommands that are programs, and we have none. */
+const withoutChildProcess = (text: string): string => {
+  const statement = 'import childProcess from "node:child_process";\n'
+  return text.includes(statement)
+    ? text.replace(statement, '').replaceAll('childProcess.', 'process.getBuiltinModule("node:child_process").')
+    : text
+}
 
 /** Computes constants such as `8 * 1024`. Bundlers keep a product, also in a program that does not use it. */
 const withProducts = (text: string): string =>

@@ -167,6 +167,20 @@ describe('stdout', () => {
     expect(stderr.match(/STRAY/g)?.length).toBeGreaterThanOrEqual(writers.length)
   })
 
+  test.each(['import', 'require', 'the loader of require', 'getBuiltinModule', 'cluster'])(
+    'carries only the protocol if a tool loads the module for children late, with %s',
+    async (door) => {
+      const child = startChild('late-child.fixture.ts')
+      await child.send(callOf(door, 'stray', { door }))
+      expect(textOf(JSON.parse(await child.line()))).toBe(`did ${door}`)
+      child.process.stdin.end()
+      const { code, stderr, left } = await child.exit
+      expect(left).toEqual([])
+      expect(code).toBe(0)
+      expect(stderr).toMatch(/STRAY/)
+    },
+  )
+
   test.each(['inherit', 'by number', 'by stream', 'fork'])(
     'and stdin are reserved: a child (%s) reads no requests',
     async (how) => {

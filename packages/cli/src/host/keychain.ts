@@ -3,7 +3,6 @@
  * read from the command's output and is never part of a command line, which other accounts can see.
  */
 
-import { execFile } from 'node:child_process'
 import type { Environment } from 'sluice/node'
 
 /** A person may have to unlock the keychain first. */
@@ -62,6 +61,8 @@ export async function readKeychain(
   if (!/^[\w.@:+][\w.@:+ -]*(\/[\w.@:+][\w.@:+ -]*)?$/.test(entry))
     throw new Error(`"${entry}" is not a name of a keychain entry: write service or service/account`)
   const { command, args, env, install, store } = keychainCommand(entry, platform)
+  // Not imported, because most commands read no keychain, and the module takes a while to load.
+  const { execFile } = process.getBuiltinModule('node:child_process')
   const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) => {
     const options = { timeout: timeoutMs, maxBuffer: 64 * 1024, env: { ...variables, ...env }, windowsHide: true }
     execFile(command, [...args], options, (error, stdout) => {

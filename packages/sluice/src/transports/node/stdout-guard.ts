@@ -21,8 +21,42 @@ interface ChildProcessPrototype {
   spawn(options: { stdio?: unknown }): unknown
 }
 
+/** The built-in modules that start children, or that load the one that does. */
+const starters = /^(?:node:)?(?:child_process|cluster|test)$/
+
+/** Waits until a module that starts children is asked for. Most servers ask for none, and loading it takes a while. */
 function guardChildren(): void {
-  // Not imported, because most processes do not need these modules, and they take a while to load.
+  const { registerHooks } = process.getBuiltinModule('node:module')
+  if (!registerHooks || isLoaded('child_process')) {
+    redirectChildren()
+    return
+  }
+  const { getBuiltinModule } = process
+  const redirectIfStarter = (name: string): void => {
+    if (!starters.test(name)) return
+    hooks.deregister()
+    process.getBuiltinModule = getBuiltinModule
+    redirectChildren()
+  }
+  const hooks = registerHooks({
+    resolve(specifier, context, nextResolve) {
+      redirectIfStarter(specifier)
+      return nextResolve(specifier, context)
+    },
+  })
+  process.getBuiltinModule = ((name: string) => {
+    redirectIfStarter(name)
+    return getBuiltinModule(name)
+  }) as typeof getBuiltinModule
+}
+
+/** Returns true also on a runtime that does not tell. */
+function isLoaded(name: string): boolean {
+  const { moduleLoadList: list } = process as { readonly moduleLoadList?: readonly string[] }
+  return list?.includes(`NativeModule ${name}`) ?? true
+}
+
+function redirectChildren(): void {
   const childProcess = process.getBuiltinModule('node:child_process')
   const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
   const prototype: ChildProcessPrototype = childProcess.ChildProcess.prototype as unknown as ChildProcessPrototype
