@@ -4,18 +4,26 @@
  */
 
 /** A file with an extension and without escapes: its URL is its path. */
-const plainFile = /^\.\.?\/[\w./-]+\.m?js$/
+const plainFile = /^\.\.?\/[\w./-]+\.js$/
 
 /** Does nothing on a Node without synchronous hooks. */
 export function resolveQuickly(): void {
   const { registerHooks } = process.getBuiltinModule('node:module')
+  /** The format of the `.js` files in a folder. All have the same, because package.json decides it. */
+  const formats = new Map<string, string | null | undefined>()
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
       const { parentURL, conditions } = context
       // The importer has its real path already. `require` also looks for other files, and has its own cache.
-      if (parentURL?.includes('/node_modules/') && conditions.includes('import') && plainFile.test(specifier))
-        return { url: new URL(specifier, parentURL).href, shortCircuit: true }
-      return nextResolve(specifier, context)
+      if (!parentURL?.includes('/node_modules/') || !conditions.includes('import') || !plainFile.test(specifier))
+        return nextResolve(specifier, context)
+      const { href: url } = new URL(specifier, parentURL)
+      const folder = url.slice(0, url.lastIndexOf('/'))
+      const format = formats.get(folder)
+      if (format) return { url, format, shortCircuit: true }
+      const found = nextResolve(specifier, context)
+      formats.set(folder, found.format)
+      return found
     },
   })
 }
