@@ -20,7 +20,7 @@ import {
 import { echoText, type Revision } from '../lib/messages.ts'
 import { workerOf } from '../lib/worker.ts'
 
-const rounds = 9
+const rounds = 15
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const command = here('../../packages/cli/bin/sluice.js')
 const scratch = (name: string): string => mkdtempSync(join(tmpdir(), `sluice-cold-${name}-`))
@@ -138,8 +138,8 @@ export async function cold(): Promise<Section> {
       },
     ],
     goals: [
-      goal('cold start over stdio, of SDK v2', ratio(stdioMs('sluice'), stdioMs('sdk-v2'))),
       goal('cold start of sluice serve, of SDK v2', ratio(stdioMs('sluice serve'), stdioMs('sdk-v2'))),
+      goal('cold start as installed, of SDK v2', ratio(stdioMs('sluice serve, installed'), stdioMs('sdk-v2'))),
       goal('cold start on workerd, of SDK v2', ratio(workerdMs('sluice'), workerdMs('sdk-v2'))),
     ],
   }
