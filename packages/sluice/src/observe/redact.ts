@@ -80,7 +80,7 @@ const credentialForms: readonly RegExp[] = [
   /\b(?:bearer|basic|dpop)\s+[\w.~+/=-]{4,}/gi,
   // A JSON Web Token, or the beginning of one.
   /\beyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g,
-  // `token=…`, `api_key: …`, `"password":"…"`: the value, up to what could end it.
+  // `token=...`, `api_key: ...`, `"password":"..."`: the value, up to what could end it.
   /\b(?:access_token|token|api[_-]?key|secret|password|passwd|authorization)["']?\s?[=:]\s?["']?[^\s"'&,;]{3,}/gi,
   // `JSON.parse` quotes a fragment of its input, and not from the start.
   /(?:\.\.\.)?".{0,64}"(?:\.\.\.)? is not valid JSON/gs,

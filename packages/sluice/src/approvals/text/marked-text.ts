@@ -191,7 +191,7 @@ function findStackedMarks(text: string, found: LookAlikes): void {
 
 const rightToLeft =
   '\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}\\p{Script=Samaritan}\\p{Script=Mandaic}\\p{Script=Adlam}'
-const mixedToken = /[\p{L}\p{M}\p{Nd}.,:/%+$€-]+/gu
+const mixedToken = /[\p{L}\p{M}\p{Nd}.,:/%+$\u20ac-]+/gu
 const rightToLeftLetter = new RegExp(`[${rightToLeft}]`, 'u')
 
 /** Marks right-to-left letters beside digits, because they show the digits in another order than they are stored. */
