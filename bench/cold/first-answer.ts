@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { freePort } from '../../test/kit/processes/programs.ts'
+import { isComplete, requestText } from '../lib/http-text.ts'
 import { callMessage, echoText, httpHeaders, openingMessages, type Revision } from '../lib/messages.ts'
 
 const silentAfterMs = 30_000
@@ -54,12 +56,14 @@ export async function onWorkerd(workerd: string, worker: string, revision: Revis
   const port = await freePort()
   await writeFile(join(folder, 'worker.js'), worker)
   await writeFile(join(folder, 'config.capnp'), configOf(port))
+  const [headers, body] = [httpHeaders('tools/call', revision), callMessage(revision)]
+  const request = requestText({ url: `http://127.0.0.1:${port}/mcp`, headers, body })
   const startedAt = performance.now()
   const child = spawn(workerd, ['serve', join(folder, 'config.capnp')], { stdio: 'ignore', detached: true })
   const exited = once(child, 'exit')
   try {
     while (performance.now() - startedAt < silentAfterMs) {
-      const text = await post(`http://127.0.0.1:${port}/mcp`, revision)
+      const text = await post(port, request)
       if (text?.includes(echoText)) return performance.now() - startedAt
       if (text !== undefined) throw new Error(`answers ${text.slice(0, 200)}`)
     }
@@ -72,14 +76,22 @@ export async function onWorkerd(workerd: string, worker: string, revision: Revis
   }
 }
 
-/** Returns `undefined` while the port does not listen. */
-async function post(url: string, revision: Revision): Promise<string | undefined> {
+/** Returns the response, or `undefined` if the port does not listen yet. Its socket is raw, because `fetch` takes milliseconds. */
+async function post(port: number, request: string): Promise<string | undefined> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
   try {
-    const headers = httpHeaders('tools/call', revision)
-    return await (await fetch(url, { method: 'POST', headers, body: callMessage(revision) })).text()
-  } catch {
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    socket.write(request)
+    for await (const chunk of socket) {
+      text += String(chunk)
+      if (isComplete(text)) break
+    }
+    return text
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error
     return undefined
+  } finally {
+    socket.destroy()
   }
 }
 

@@ -81,12 +81,14 @@ function startsIn(folder: string) {
   } as const
 }
 
-const workers = ['floor', 'sluice', 'sdk-v2', 'tmcp'] as const
+const workers = ['floor', 'zod', 'sluice', 'sdk-v2', 'tmcp'] as const
 type Worker = (typeof workers)[number]
 /** Answers with a constant, so that the rest of each figure is the worker itself. */
 const floorWorker = `export default { fetch: () => new Response('${echoText}') }`
 const bundleOf = async (name: Worker): Promise<string> =>
-  name === 'floor' ? floorWorker : workerOf({ entryPoints: [fileURLToPath(scriptOf(name, 'edge'))] })
+  name === 'floor'
+    ? floorWorker
+    : workerOf({ entryPoints: [name === 'zod' ? here('../cold/zod-worker.ts') : fileURLToPath(scriptOf(name, 'edge'))] })
 
 export async function cold(): Promise<Section> {
   const folder = scratch('starts')
@@ -128,6 +130,7 @@ export async function cold(): Promise<Section> {
         notes: [
           `median of ${rounds} starts, the start of workerd included`,
           'floor: a worker that answers with a constant, without Zod',
+          'zod: a worker that only reads and validates the call, with Zod',
         ],
         columns: ['', 'ms', 'vs sdk-v2'],
         rows: workers.map((name) => [
