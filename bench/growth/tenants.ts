@@ -44,7 +44,7 @@ const callAs = (tenant: number): string | null | Promise<string | null> =>
 export const growth: Growth = {
   what: 'tenants',
   measured: 'tools/call by each in turn',
-  sizes: [1, 100, 10_000],
+  sizes: [1, 100, 10_000, 100_000],
   async growTo(wanted) {
     for (let tenant = size; tenant < wanted; tenant++) await callAs(tenant)
     size = wanted

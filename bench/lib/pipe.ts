@@ -5,11 +5,11 @@
  * twice, by line and by text; a round in which the two differ is discarded.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { logs } from './child.ts'
 import { callMessage, echoText, openingMessages, type Revision } from './messages.ts'
+import { cpuUsOf } from './process-cpu.ts'
 
 export interface Round {
   readonly perSecond: number
@@ -25,16 +25,6 @@ export interface Pipe {
 }
 
 const silentAfterMs = 20_000
-
-/** Returns the CPU time of a process so far. */
-function cpuUsOf(pid: number | undefined): number | undefined {
-  const tasks = `/proc/${pid}/task`
-  if (!existsSync(tasks)) return undefined
-  const nanoseconds = readdirSync(tasks).map((task) =>
-    Number.parseInt(readFileSync(`${tasks}/${task}/schedstat`, 'utf8')),
-  )
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1_000
-}
 
 function count(text: string, part: string): number {
   let found = 0

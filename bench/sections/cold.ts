@@ -88,7 +88,9 @@ const floorWorker = `export default { fetch: () => new Response('${echoText}') }
 const bundleOf = async (name: Worker): Promise<string> =>
   name === 'floor'
     ? floorWorker
-    : workerOf({ entryPoints: [name === 'zod' ? here('../cold/zod-worker.ts') : fileURLToPath(scriptOf(name, 'edge'))] })
+    : workerOf({
+        entryPoints: [name === 'zod' ? here('../cold/zod-worker.ts') : fileURLToPath(scriptOf(name, 'edge'))],
+      })
 
 export async function cold(): Promise<Section> {
   const folder = scratch('starts')

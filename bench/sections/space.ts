@@ -1,5 +1,6 @@
 /**
- * What one tenant, one idempotency key and one audit record take in a store, and how many a second one process writes.
+ * What one tenant, one idempotency key and one audit record take in a store: bytes, CPU time of its server, and how many
+ * a second one process writes.
  * The figures are the input of docs/scale.md.
  */
 import { randomUUID } from 'node:crypto'
@@ -16,6 +17,7 @@ import { sqliteStore } from 'sluice/sqlite'
 import { startPostgres } from '../../test/kit/processes/postgres.ts'
 import { startRedis } from '../../test/kit/processes/redis.ts'
 import { formatNumber, progress, type Section } from '../lib/figures.ts'
+import { cpuUsOf } from '../lib/process-cpu.ts'
 
 const count = 10_000
 /** Calls in flight at the same time, as a server with many clients has. */
@@ -25,6 +27,8 @@ interface Opened {
   readonly store: Store & { close(): unknown }
   /** Returns the bytes that the store takes now. */
   bytes(): Promise<number>
+  /** Returns the CPU time that the processes of the store have used. SQLite has none. */
+  cpuUs?(): Promise<number>
   close(): Promise<void>
 }
 
@@ -38,6 +42,10 @@ const opens: Record<Name, () => Promise<Opened>> = {
     return {
       store,
       bytes: async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]),
+      async cpuUs() {
+        const seconds = (await client.info('cpu')).matchAll(/used_cpu_(?:sys|user):([\d.]+)/g)
+        return 1e6 * [...seconds].reduce((sum, [, value]) => sum + Number(value), 0)
+      },
       async close() {
         client.destroy()
         await store.close()
@@ -54,6 +62,10 @@ const opens: Record<Name, () => Promise<Opened>> = {
     return {
       store,
       bytes: async () => Number((await database.query(sizes)).rows[0]?.['bytes']),
+      async cpuUs() {
+        const { rows } = await database.query('SELECT pid FROM pg_stat_activity')
+        return rows.reduce((sum, { pid }) => sum + (cpuUsOf(Number(pid)) ?? 0), 0)
+      },
       async close() {
         await database.close()
         await store.close()
@@ -106,20 +118,25 @@ interface Measured {
   readonly what: What
   readonly bytes: number
   readonly perSecond: number
+  readonly cpuUs: number | undefined
 }
 
 export async function space(): Promise<Section> {
   const measured: Measured[] = []
   for (const name of Object.keys(opens) as Name[]) {
     progress(`space: ${name}`)
-    const { store, bytes, close } = await opens[name]()
+    const { store, bytes, cpuUs, close } = await opens[name]()
     try {
       for (const what of Object.keys(writes) as What[]) {
-        const before = await bytes()
+        const [bytesBefore, cpuBefore] = [await bytes(), await cpuUs?.()]
         const startedAt = performance.now()
         await writes[what](store)
-        const seconds = (performance.now() - startedAt) / 1_000
-        measured.push({ store: name, what, bytes: ((await bytes()) - before) / count, perSecond: count / seconds })
+        const perSecond = (count * 1_000) / (performance.now() - startedAt)
+        const cpuAfter = await cpuUs?.()
+        measured.push({
+          ...{ store: name, what, perSecond, bytes: ((await bytes()) - bytesBefore) / count },
+          cpuUs: cpuAfter && (cpuAfter - (cpuBefore ?? 0)) / count,
+        })
       }
     } finally {
       await close()
@@ -129,17 +146,18 @@ export async function space(): Promise<Section> {
     figures: { measured },
     tables: [
       {
-        title: 'space: what one of each takes in a store, and how many a second are written',
+        title: 'space: bytes and CPU time that one of each takes in a store, and how many a second are written',
         notes: [
           `${formatNumber(count)} of each from one process, ${width} in flight, the store on the same machine`,
           'Redis: memory; PostgreSQL: tables and indexes; SQLite: the file and its log. A figure is the growth, not the size of a row',
         ],
-        columns: ['', 'store', 'bytes', 'per second'],
-        rows: measured.map(({ store, what, bytes, perSecond }) => [
+        columns: ['', 'store', 'bytes', 'per second', 'CPU µs of the store'],
+        rows: measured.map(({ store, what, bytes, perSecond, cpuUs }) => [
           what,
           store,
           formatNumber(bytes),
           formatNumber(perSecond),
+          formatNumber(cpuUs),
         ]),
       },
     ],
