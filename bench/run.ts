@@ -12,6 +12,7 @@ import { cpus, loadavg } from 'node:os'
 import { type Goal, progress, reached, type Section } from './lib/figures.ts'
 import { goalsText, tableText } from './lib/report.ts'
 import { bundle } from './sections/bundle.ts'
+import { cells } from './sections/cells.ts'
 import { client } from './sections/client.ts'
 import { cold } from './sections/cold.ts'
 import { documents } from './sections/documents.ts'
@@ -51,6 +52,7 @@ const sections: Record<string, () => Promise<Section>> = {
   bundle,
   growth,
   space,
+  cells,
   documents,
   tokens,
   tasks: tasksSection,
