@@ -76,9 +76,10 @@ export async function onWorkerd(workerd: string, worker: string, revision: Revis
   }
 }
 
-/** Returns the response, or `undefined` if the port does not listen yet. Its socket is raw, because `fetch` takes milliseconds. */
+/** Returns the response, or `undefined` if the port does not listen yet. The socket is raw, so that the time of `fetch` is not measured. */
 async function post(port: number, request: string): Promise<string | undefined> {
   const socket = connect(port, '127.0.0.1')
+  socket.setTimeout(silentAfterMs, () => socket.destroy(new Error('no answer')))
   let text = ''
   try {
     socket.write(request)

@@ -11,9 +11,10 @@ const cellCounts = [10, 20]
 const separateCounts = [0, 10]
 
 /** The calls of a tenant, by its rank. The largest has rank 0. */
+const uneven = (rank: number): number => 1 / (rank + 1)
 const loads = {
   'all alike': () => 1,
-  'the second has half of the calls of the first, the third a third': (rank: number) => 1 / (rank + 1),
+  'the second has half of the calls of the first, the third a third': uneven,
 } as const
 type Load = keyof typeof loads
 
@@ -29,8 +30,8 @@ function spread(hashes: Uint32Array, cells: number, weightOf: (rank: number) => 
   return sums
 }
 
-const heaviest = (sums: readonly number[]): number =>
-  (Math.max(...sums) * sums.length) / sums.reduce((sum, each) => sum + each, 0)
+const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0)
+const heaviestOf = (sums: readonly number[]): number => (Math.max(...sums) * sums.length) / sumOf(sums)
 
 export async function cells(): Promise<Section> {
   progress(`cells: ${formatNumber(tenants)} tenants`)
@@ -39,22 +40,26 @@ export async function cells(): Promise<Section> {
     (Object.keys(loads) as Load[]).flatMap((load) =>
       separateCounts.map((separate) => ({
         ...{ count, load, separate },
-        heaviest: heaviest(spread(hashes, count, loads[load], separate)),
+        heaviest: heaviestOf(spread(hashes, count, loads[load], separate)),
       })),
     ),
   )
+  const largestShare = (100 * uneven(0)) / sumOf(spread(hashes, 1, uneven, 0))
   return {
-    figures: { rows },
+    figures: { rows, largestShare },
     tables: [
       {
         title: 'cells: calls of the cell with the most, relative to the mean',
-        notes: [`a simulation: ${formatNumber(tenants)} tenants, each in the cell of its hash`],
+        notes: [
+          `a simulation: ${formatNumber(tenants)} tenants, each in the cell of its hash`,
+          `in the uneven load the largest tenant makes ${formatNumber(largestShare)} % of all calls`,
+        ],
         columns: ['calls of the tenants', 'cells', 'largest tenants apart', 'largest cell'],
-        rows: rows.map(({ count, load, separate, heaviest: most }) => [
+        rows: rows.map(({ count, load, separate, heaviest }) => [
           load,
           String(count),
           String(separate),
-          formatFactor(most),
+          formatFactor(heaviest),
         ]),
       },
     ],
