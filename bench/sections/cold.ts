@@ -1,11 +1,11 @@
-/** Cold starts: the time from the start of the process to its first answer, over stdio and on workerd. */
+/** Cold starts: the time until the first answer, of a process over stdio, and of an isolate and a process of workerd. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programIn } from '../../test/kit/processes/npm-packages.ts'
-import { onWorkerd, overStdio, type StartOptions } from '../cold/first-answer.ts'
+import { overStdio, type StartOptions } from '../cold/first-answer.ts'
 import { installTarballs } from '../cold/installed.ts'
+import { answerOfProcess, startIsolates } from '../cold/workerd.ts'
 import { scriptOf } from '../lib/contenders.ts'
 import {
   formatFactor,
@@ -99,18 +99,25 @@ export async function cold(): Promise<Section> {
   progress(`cold: ${rounds} starts each of ${names.join(', ')}`)
   const overPipe = await interleave(names, rounds, (name) => starts[name]())
   rmSync(folder, { recursive: true })
-  progress(`cold: ${rounds} starts of workerd each with ${workers.join(', ')}`)
-  const workerd = programIn('runtimes', 'workerd')
   const bundles = new Map<Worker, string>()
   for (const name of workers) bundles.set(name, await bundleOf(name))
-  const onEdge = await interleave(workers, rounds, (name) => onWorkerd(workerd, bundles.get(name) ?? '', '2026-07-28'))
+  progress(`cold: ${rounds} isolates each of ${workers.join(', ')}`)
+  const isolates = await startIsolates(bundles)
+  // The first one of each also reads the code of workerd from the disk.
+  for (const name of workers) await isolates.answerOfIsolate(name)
+  const asIsolate = await interleave(workers, rounds, isolates.answerOfIsolate)
+  await isolates.close()
+  progress(`cold: ${rounds} starts of workerd each with ${workers.join(', ')}`)
+  const asProcess = await interleave(workers, rounds, (name) => answerOfProcess(bundles.get(name) ?? ''))
   const stdioMs = (name: keyof typeof starts) => medianOf(overPipe.get(name))
-  const workerdMs = (name: Worker) => medianOf(onEdge.get(name))
+  const isolateMs = (name: Worker) => medianOf(asIsolate.get(name))
+  const processMs = (name: Worker) => medianOf(asProcess.get(name))
   const goal = (figure: string, measured: number | undefined): Goal => ({ figure, atMost: 0.5, unit: '×', measured })
   return {
     figures: {
       stdio: Object.fromEntries(names.map((name) => [name, stdioMs(name)])),
-      workerd: Object.fromEntries(workers.map((name) => [name, workerdMs(name)])),
+      isolate: Object.fromEntries(workers.map((name) => [name, isolateMs(name)])),
+      workerd: Object.fromEntries(workers.map((name) => [name, processMs(name)])),
     },
     tables: [
       {
@@ -128,24 +135,27 @@ export async function cold(): Promise<Section> {
         ]),
       },
       {
-        title: 'cold: the same for a worker on workerd, first request over HTTP',
+        title: 'cold: milliseconds to the first answer of a worker on workerd, over HTTP',
         notes: [
-          `median of ${rounds} starts, the start of workerd included`,
+          `median of ${rounds} starts; "isolate" is a new one in a running workerd, as on an edge network`,
+          '"process" is the start of workerd itself, with the worker',
           'floor: a worker that answers with a constant, without Zod',
           'zod: a worker that only reads and validates the call, with Zod',
         ],
-        columns: ['', 'ms', 'vs sdk-v2'],
+        columns: ['', 'isolate ms', 'vs sdk-v2', 'process ms', 'vs sdk-v2'],
         rows: workers.map((name) => [
           name,
-          formatNumber(workerdMs(name)),
-          formatFactor(ratio(workerdMs(name), workerdMs('sdk-v2'))),
+          formatNumber(isolateMs(name)),
+          formatFactor(ratio(isolateMs(name), isolateMs('sdk-v2'))),
+          formatNumber(processMs(name)),
+          formatFactor(ratio(processMs(name), processMs('sdk-v2'))),
         ]),
       },
     ],
     goals: [
       goal('cold start of sluice serve, of SDK v2', ratio(stdioMs('sluice serve'), stdioMs('sdk-v2'))),
       goal('cold start as installed, of SDK v2', ratio(stdioMs('sluice serve, installed'), stdioMs('sdk-v2'))),
-      goal('cold start on workerd, of SDK v2', ratio(workerdMs('sluice'), workerdMs('sdk-v2'))),
+      goal('first request of a new isolate on workerd, of SDK v2', ratio(isolateMs('sluice'), isolateMs('sdk-v2'))),
     ],
   }
 }
