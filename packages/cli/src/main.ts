@@ -2,7 +2,7 @@
 /** The entry of the command. It checks the version of Node before it loads anything, so that an old Node gets a message. */
 
 import { enableCompileCache } from './compile-cache.ts'
-import { resolveQuickly } from './quick-resolve.ts'
+import { loadModulesQuickly } from './quick-modules.ts'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) {
@@ -12,6 +12,6 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(1)
 }
 enableCompileCache(process.env)
-resolveQuickly()
+loadModulesQuickly()
 const { runProcess } = await import('./process.ts')
 await runProcess()
