@@ -18,9 +18,13 @@ export interface ApproveLineOptions {
 
 /** Returns a function that makes the line for a ticket. */
 export function approveLine({ folder, file, env }: ApproveLineOptions): (id: string) => string {
-  const program = isOnPath(env) ? ['sluice'] : commandLine
   const options = ['--data', resolve(folder), ...(file === undefined ? [] : ['--config', resolve(file)])]
-  return (id) => [...program, 'approvals', 'approve', id, ...options].map(quoted).join(' ')
+  /** Searched with the first ticket, because most servers that a client starts have none. */
+  let program: readonly string[] | undefined
+  return (id) => {
+    program ??= isOnPath(env) ? ['sluice'] : commandLine
+    return [...program, 'approvals', 'approve', id, ...options].map(quoted).join(' ')
+  }
 }
 
 /**
