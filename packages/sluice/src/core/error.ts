@@ -224,6 +224,3 @@ export const detailOf = (thrown: unknown): { readonly message: string } | Bug | 
 
 /** Returns the reason of a thrown value. Any but an `RpcError` is a bug. */
 export const reasonOf = (thrown: unknown): Reason => (thrown instanceof RpcError ? thrown.reason : 'internalError')
-
-/** Returns an id for one failure, record or process: short enough to read out, long enough not to repeat in a day's log. */
-export const newErrorId = (): string => crypto.randomUUID().slice(0, 13)

@@ -3,6 +3,8 @@
  * They only tell calls apart and protect nothing. Drawing each at random would cost as much as a small call.
  */
 
+import { uniqueId } from '../core/unique-id.ts'
+
 const traceLength = 32
 const spanLength = 16
 /** The counter's last two digits, which change with every id. The digits before them are joined to `random` once. */
@@ -25,7 +27,7 @@ function advance(): string {
 
 function setHeads(): void {
   // On first use only, because workerd forbids randomness at module scope.
-  if (random === '') random = crypto.randomUUID().replaceAll('-', '')
+  if (random === '') random = uniqueId()
   // Always the same number of digits. Otherwise a digit of the random part could make two ids equal.
   const digits = Math.floor(count / 256)
     .toString(16)

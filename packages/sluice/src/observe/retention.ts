@@ -1,9 +1,9 @@
 /** Prunes every tenant's audit to its limits, once an hour. */
 
 import type { Clock } from '../core/clock.ts'
-import { newErrorId } from '../core/error.ts'
 import type { Logger } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
+import { newErrorId } from '../core/unique-id.ts'
 import { eachAuditTenant } from './chain-read.ts'
 import type { RetentionLimits } from './prune.ts'
 import { pruneAudit } from './prune.ts'

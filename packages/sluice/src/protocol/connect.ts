@@ -5,6 +5,7 @@
 
 import type { Connection, RemoteConnection } from '../core/connection.ts'
 import { createConnection } from '../core/connection.ts'
+import { uniqueId } from '../core/unique-id.ts'
 import type { Server } from './server.ts'
 import { toTransportServer } from './server.ts'
 
@@ -17,7 +18,7 @@ export interface ConnectOptions {
 }
 
 /** Opens a connection. The caller closes it. */
-export function connect(server: Server, { id = crypto.randomUUID(), remote, send }: ConnectOptions = {}): Connection {
+export function connect(server: Server, { id = uniqueId(), remote, send }: ConnectOptions = {}): Connection {
   const transportServer = toTransportServer(server)
   const { clock, answerWithinMs } = transportServer
   const connection = createConnection({ id, clock, remote, answerWithinMs, onClose: () => detach() })
