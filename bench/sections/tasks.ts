@@ -13,9 +13,10 @@ import { formatFactor, formatNumber, interleave, median, progress, ratio, type S
 /** Not SQLite: it waits for the disk at every write, so its figures are the disk's. */
 const storeNames = ['memory', 'redis'] as const
 type StoreName = (typeof storeNames)[number]
-/** Calls of one sample, and samples of each case. */
-const callsPerSample = 50
-const rounds = 15
+/** A sample has at least so many calls, and lasts at least so long. Shorter ones measure what ran before them. */
+const minCalls = 50
+const minSampleMs = 5
+const [warmUpRounds, rounds] = [10, 61]
 const [few, many] = [10, 10_000]
 const hourMs = 3_600_000
 
@@ -70,8 +71,11 @@ async function fill(store: Store, { send }: Contender, count: number): Promise<r
 /** Microseconds per call, one after the other. */
 async function timed(call: (n: number) => Promise<unknown>): Promise<number> {
   const begin = performance.now()
-  for (let n = 0; n < callsPerSample; n++) await call(n)
-  return ((performance.now() - begin) * 1_000) / callsPerSample
+  let calls = 0
+  let elapsedMs = 0
+  for (; calls < minCalls || elapsedMs < minSampleMs; elapsedMs = performance.now() - begin)
+    for (let n = 0; n < minCalls; n++) await call(calls++)
+  return (elapsedMs * 1_000) / calls
 }
 
 export async function tasksSection(): Promise<Section> {
@@ -79,7 +83,7 @@ export async function tasksSection(): Promise<Section> {
   const closers: (() => Promise<void> | void)[] = []
   const make = (name: StoreName, which: string): Store => {
     if (name === 'memory') return memoryStore()
-    const store = redisStore({ url: `${redis.url}/${['few', 'many', 'none'].indexOf(which)}` })
+    const store = redisStore({ url: `${redis.url}/${['few', 'many', 'written', 'none'].indexOf(which)}` })
     closers.push(() => store.close())
     return store
   }
@@ -89,8 +93,8 @@ export async function tasksSection(): Promise<Section> {
       progress(`tasks: ${many} tasks on ${name}`)
       const [fewStore, manyStore] = [make(name, 'few'), make(name, 'many')]
       const [withFew, withMany] = [open(fewStore, true), open(manyStore, true)]
-      const without = open(make(name, 'none'), false)
-      closers.unshift(...[withFew, withMany, without].map((each) => () => each.close()))
+      const [written, without] = [open(make(name, 'written'), true), open(make(name, 'none'), false)]
+      closers.unshift(...[withFew, withMany, written, without].map((each) => () => each.close()))
       const [fewIds, manyIds] = [await fill(fewStore, withFew, few), await fill(manyStore, withMany, many)]
       const call = { name: 'plain', arguments: {} }
       let keys = 0
@@ -98,34 +102,41 @@ export async function tasksSection(): Promise<Section> {
         .set(`${name} plain, without the plugin`, () => without.send('tools/call', call))
         .set(`${name} plain`, () => withFew.send('tools/call', call))
         .set(`${name} under a key`, () =>
-          withFew.send('tools/call', call, { 'dev.sluice/idempotencyKey': `key-${++keys}` }),
+          written.send('tools/call', call, { 'dev.sluice/idempotencyKey': `key-${++keys}` }),
         )
-        .set(`${name} creation`, () => withFew.send('tools/call', { name: 'work', arguments: {} }))
+        .set(`${name} creation`, () => written.send('tools/call', { name: 'work', arguments: {} }))
         .set(`${name} look, ${few} tasks`, (n) => withFew.send('tasks/get', { taskId: fewIds[n % few] }))
         .set(`${name} look, ${many} tasks`, (n) => withMany.send('tasks/get', { taskId: manyIds[(n * 47) % many] }))
     }
     const names = [...cases.keys()]
     const measure = (name: string): Promise<number> => timed(cases.get(name) as (n: number) => Promise<unknown>)
-    await interleave(names, 2, measure)
-    const samples = await interleave(names, rounds, (name, round) => {
-      if (name === names[0]) progress(`tasks: round ${round + 1} of ${rounds}`)
-      return measure(name)
-    })
+    progress(`tasks: ${rounds} rounds`)
+    await interleave(names, warmUpRounds, measure)
+    const samples = await interleave(names, rounds, measure)
     const us = (name: StoreName, item: string): number | undefined => {
       const taken = samples.get(`${name} ${item}`)
       return taken && median(taken)
+    }
+    /** The median of the ratios of each round, because the machine is faster in one second than in the next. */
+    const timesOf = (name: StoreName, item: string, other: string): number | undefined => {
+      const [above = [], below = []] = [samples.get(`${name} ${item}`), samples.get(`${name} ${other}`)]
+      const ratios = above.flatMap((one, round) => ratio(one, below[round]) ?? [])
+      return ratios.length > 0 ? median(ratios) : undefined
     }
     const items = [...new Set(names.map((name) => name.slice(name.indexOf(' ') + 1)))]
     const figures = Object.fromEntries(
       storeNames.map((name) => [name, Object.fromEntries(items.map((item) => [item, us(name, item)]))]),
     )
-    const creation = (name: StoreName): number | undefined => ratio(us(name, 'under a key'), us(name, 'creation'))
+    const creation = (name: StoreName): number | undefined => timesOf(name, 'under a key', 'creation')
     return {
       figures,
       tables: [
         {
           title: 'tasks: µs per call in process, one after the other',
-          notes: ['creation: until the answer; the work and its end are written meanwhile'],
+          notes: [
+            `median of ${rounds} rounds; the promises are medians of the ratios within each round`,
+            'creation: until the answer; the work and its end are written meanwhile',
+          ],
           columns: ['', ...storeNames],
           rows: items.map((item) => [item, ...storeNames.map((name) => formatNumber(us(name, item)))]),
         },
@@ -140,14 +151,14 @@ export async function tasksSection(): Promise<Section> {
           figure: `tasks/get with ${many} tasks, of ${few}, ${name}`,
           atMost: 1.2,
           unit: '×',
-          measured: ratio(us(name, `look, ${many} tasks`), us(name, `look, ${few} tasks`)),
+          measured: timesOf(name, `look, ${many} tasks`, `look, ${few} tasks`),
         },
         { figure: `creation, of a call under a key, ${name}`, atLeast: 0.5, unit: '×', measured: creation(name) },
         {
           figure: `plain call, of one without the plugin, ${name}`,
           atMost: 1.05,
           unit: '×',
-          measured: ratio(us(name, 'plain'), us(name, 'plain, without the plugin')),
+          measured: timesOf(name, 'plain', 'plain, without the plugin'),
         },
       ]),
     }
