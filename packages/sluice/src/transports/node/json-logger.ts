@@ -5,6 +5,7 @@
 
 import type { Logger, LogLine } from '../../core/log.ts'
 import { membersOf } from '../../core/log.ts'
+import { addExitWork, removeExitWork } from './at-exit.ts'
 import { createLogWriter, openLog, openStderr } from './log-writer.ts'
 
 const flushAfterMs = 50
@@ -37,6 +38,7 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
   const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
+    removeExitWork(flush)
     const text = waiting
     waiting = ''
     if (text === '') writer.flush()
@@ -46,9 +48,11 @@ function jsonLogger(fd: number, { debug = false }: JsonLoggerOptions): JsonLogge
   const append = (time: number, members: string): void => {
     waiting += `{"time":${time},${members}}\n`
     if (waiting.length > flushAt) flush()
-    else timer ??= setTimeout(flush, flushAfterMs).unref()
+    else if (timer === undefined) {
+      timer = setTimeout(flush, flushAfterMs).unref()
+      addExitWork(flush)
+    }
   }
-  process.on('exit', flush)
   return {
     ...(debug && { debug: (line: LogLine) => put('debug', line) }),
     get lost() {

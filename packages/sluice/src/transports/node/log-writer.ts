@@ -4,6 +4,7 @@
  */
 
 import { constants, openSync, writeSync } from 'node:fs'
+import { addExitWork, removeExitWork } from './at-exit.ts'
 
 /** Writes log lines without ever waiting for the reader. */
 export interface LogWriter {
@@ -64,6 +65,7 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
+    removeExitWork(flush)
     while (waiting.length > 0 || lost > 0) {
       // Last, because then the descriptor accepts lines again.
       const isCount = waiting.length === 0
@@ -83,6 +85,7 @@ export function createLogWriter(fd: number, write: typeof writeSync = writeSync)
           return
         }
         timer = setTimeout(flush, retryMs).unref()
+        addExitWork(flush)
         if (!isCount) waiting = [copyOf(bytes)]
         return
       }
