@@ -2,12 +2,12 @@
 import { toTransportServer } from 'sluice/extend'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
-import { log } from 'sluice/plugins'
 import { define } from '../contenders/sluice/server.ts'
 import { callMessage, echoText } from '../lib/messages.ts'
+import { silentLog } from '../lib/silent-log.ts'
 import type { Growth } from './growth.ts'
 
-const silent = { use: [log({ info() {}, warn() {}, error() {} })] }
+const silent = { use: [silentLog] }
 const { url } = await serveHttp(createServer(define(10), silent), { port: 0 })
 
 function open(size: number) {

@@ -2,11 +2,11 @@
 import { toTransportServer } from 'sluice/extend'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
-import { log } from 'sluice/plugins'
 import { measure } from '../contenders/cases.ts'
 import { define } from '../contenders/sluice/server.ts'
 import { formatNumber, interleave, median, ratio, type Section } from '../lib/figures.ts'
 import { listMessage } from '../lib/messages.ts'
+import { silentLog } from '../lib/silent-log.ts'
 
 const names = ['own tools', 'ten upstreams'] as const
 const message = listMessage('2026-07-28')
@@ -14,12 +14,11 @@ const rounds = 15
 const roundMs = 200
 
 export async function gatewayLists(): Promise<Section> {
-  const silent = log({ info() {}, warn() {}, error() {} })
-  const serving = await serveHttp(createServer(define(50), { use: [silent] }), { port: 0 })
+  const serving = await serveHttp(createServer(define(50), { use: [silentLog] }), { port: 0 })
   const upstreams = Array.from({ length: 10 }, (_, number) => upstream({ name: `u${number}`, url: serving.url }))
   const servers = {
-    'own tools': createServer(define(500), { use: [silent] }),
-    'ten upstreams': createServer(gateway({ name: 'bench', version: '1.0.0', upstreams }), { use: [silent] }),
+    'own tools': createServer(define(500), { use: [silentLog] }),
+    'ten upstreams': createServer(gateway({ name: 'bench', version: '1.0.0', upstreams }), { use: [silentLog] }),
   }
   try {
     await servers['ten upstreams'].ready()

@@ -5,10 +5,11 @@
 import type { Params, Server, Store } from 'sluice'
 import { defineServer, memoryStore, tool } from 'sluice'
 import { createServer } from 'sluice/node'
-import { log, tasks } from 'sluice/plugins'
+import { tasks } from 'sluice/plugins'
 import { redisStore } from 'sluice/redis'
 import { startRedis } from '../../test/kit/processes/redis.ts'
 import { formatFactor, formatNumber, interleave, median, progress, ratio, type Section } from '../lib/figures.ts'
+import { silentLog } from '../lib/silent-log.ts'
 
 /** Not SQLite: it waits for the disk at every write, so its figures are the disk's. */
 const storeNames = ['memory', 'redis'] as const
@@ -22,7 +23,6 @@ const hourMs = 3_600_000
 
 const work = tool({ name: 'work', description: 'Works', task: 'always', run: () => 'done' })
 const plain = tool({ name: 'plain', description: 'Answers', run: () => 'done' })
-const quiet = { info() {}, warn() {}, error() {} }
 
 interface Contender {
   send(method: string, params: Params, meta?: Params): Promise<Params>
@@ -32,7 +32,7 @@ interface Contender {
 function open(store: Store, hasTasks: boolean): Contender {
   const server: Server = createServer(defineServer({ name: 'bench', version: '1', tools: [work, plain] }), {
     ...{ store, secret: 'only for the bench' },
-    use: [log(quiet), hasTasks && tasks({ perCaller: 1_000_000, perTenant: 1_000_000, perProcess: 1_000_000 })],
+    use: [silentLog, hasTasks && tasks({ perCaller: 1_000_000, perTenant: 1_000_000, perProcess: 1_000_000 })],
   })
   let ids = 0
   return {

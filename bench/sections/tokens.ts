@@ -12,6 +12,7 @@ import { toon } from 'sluice/toon'
 import * as z from 'zod'
 import { dotted, flat, nested, ragged } from '../lib/activities.ts'
 import { formatNumber, progress, type Section } from '../lib/figures.ts'
+import { silentLog } from '../lib/silent-log.ts'
 
 const count = 400
 const shapes = {
@@ -36,7 +37,7 @@ async function resultOf(activities: readonly object[], format: 'json' | 'toon', 
     ...(hasSchema && { output: z.object({ activities: z.array(z.looseObject({})) }) }),
     run: () => ({ activities: activities.map((each) => ({ ...each })) }),
   })
-  const server = createServer(defineServer({ name: 'fitness', version: '1', tools: [year] }))
+  const server = createServer(defineServer({ name: 'fitness', version: '1', tools: [year] }), { use: [silentLog] })
   const text = await toTransportServer(server).handleText({
     jsonrpc: '2.0',
     id: 1,

@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createChain } from '../../packages/sluice/src/observe/chain.ts'
 import type { BrowserSession, ConsoleFixture } from '../kit/servers/console.fixture.ts'
 import { openConsoleFixture, send, signIn, signInAsOwner } from '../kit/servers/console.fixture.ts'
@@ -177,8 +177,20 @@ describe('the whole audit', () => {
       turns++
       if (!isOver) setImmediate(count)
     }
+    // Both readers wait at their first page, so that the third one always finds two.
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let pages = 0
+    const { list } = own.store
+    vi.spyOn(own.store, 'list').mockImplementation(async (prefix, page) => {
+      if (prefix[1] === 'rows') pages++
+      if (pages === 2) begun.resolve()
+      if (pages <= 2) await released.promise
+      return list(prefix, page)
+    })
     const both = [person.get('api/audit/export?tenant=acme'), person.post('api/audit/verify', { tenant: 'acme' })]
+    await begun.promise
     const third = await person.post('api/audit/verify', { tenant: 'acme' })
+    released.resolve()
     count()
     const [exported, verified] = await Promise.all(both)
     isOver = true

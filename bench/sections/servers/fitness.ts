@@ -18,6 +18,7 @@ import { sqliteFile } from '../../../servers/fitness/src/sqlite.ts'
 import { activitiesPerYear, syntheticYear } from '../../../servers/fitness/src/synthetic.ts'
 import { fitFile } from '../../../servers/fitness/test/activity-files.fixture.ts'
 import { formatNumber, median, progress, ratio, type Section } from '../../lib/figures.ts'
+import { silentLog, silentLogger } from '../../lib/silent-log.ts'
 
 const tenants = 1_000
 const files = 1_000
@@ -30,13 +31,12 @@ interface Result {
 
 export async function fitness(): Promise<Section> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-fitness-'))
-  const logger = { info() {}, warn() {}, error() {} }
   const archive = createArchive(sqliteFile(join(folder, 'fitness.db')))
   const reader = createFileReader(nodeClock)
-  const server = createServer(defineFitness({ archive, files: reader, strava: undefined, clock: nodeClock, logger }), {
-    clock: nodeClock,
-    use: [elicitation()],
+  const definition = defineFitness({
+    ...{ archive, files: reader, strava: undefined, clock: nodeClock, logger: silentLogger },
   })
+  const server = createServer(definition, { clock: nodeClock, use: [elicitation(), silentLog] })
   const call = async (name: string, args: object): Promise<Result> => {
     const text = await toTransportServer(server).handleText({
       jsonrpc: '2.0',
