@@ -17,6 +17,8 @@ export async function aConsoleContext(browser: Browser, options: ConsolePageOpti
   const context = await browser.newContext({
     colorScheme: options.dark ? 'dark' : 'light',
     viewport: options.phone ? { width: 390, height: 844 } : { width: 1200, height: 800 },
+    // A contrast that is measured during a transition is that of neither state.
+    reducedMotion: 'reduce',
   })
   context.setDefaultTimeout(timeoutMs)
   return context
