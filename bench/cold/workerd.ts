@@ -21,7 +21,7 @@ const compatibilityDate = '2026-07-01'
 const compatibilityFlag = 'nodejs_compat'
 const workerHeader = 'x-worker'
 
-/** Loads the worker that a request names into an isolate of its own, and passes the request to it. */
+/** Loads the worker that a request names into a separate isolate, and passes the request to it. */
 const loader = `let loaded = 0
 export default {
   fetch(request, env) {
