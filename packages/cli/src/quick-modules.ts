@@ -42,7 +42,8 @@ export function loadModulesQuickly(): void {
       return { format: 'module', source: readFileSync(fileURLToPath(url), 'utf8'), shortCircuit: true }
     },
   })
-  // Hooks in their own thread run after these.
+  // Hooks in a separate thread run after these. Newer versions of Node may have none.
+  if (typeof register !== 'function') return
   nodeModule.register = new Proxy(register, {
     apply(target, self, args) {
       hooks.deregister()
