@@ -1,5 +1,6 @@
 /** `sluice call`: tries any MCP server from the terminal. Prompts for the server's questions and waits for approvals. */
 
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { ServerError } from 'sluice/client'
 import type { Params } from '../client/message.ts'
 import { isObject } from '../client/message.ts'
@@ -58,10 +59,10 @@ export async function call(
     // With these the words after the target are arguments.
     const words = name === undefined ? [] : [name, ...pairs]
     const code = await act(callContext, options, words)
-    if (code !== exitCodes.ok) stderrTail.print(terminal)
+    if (code !== exitCodes.ok) await stderrTail.print(terminal)
     return code
   } catch (thrown) {
-    stderrTail.print(terminal)
+    await stderrTail.print(terminal)
     if (thrown instanceof ServerError)
       throw new CommandError(`The server refused the call: ${escapeControls(thrown.message)} (${thrown.code})`)
     throw toCommandError(thrown, target)
@@ -85,7 +86,7 @@ async function act(context: CallContext, options: CallOptions, words: readonly s
 /** The last characters that a started command wrote to its stderr. */
 interface StderrTail {
   add(text: string): void
-  print(terminal: Terminal): void
+  print(terminal: Terminal): Promise<void>
 }
 
 const maxTail = 16 * 1024
@@ -96,7 +97,9 @@ function createTail(): StderrTail {
     add(text) {
       tail = `${tail}${text}`.slice(-maxTail)
     },
-    print(terminal) {
+    async print(terminal) {
+      // What the server wrote before its answer may be read after it, in the same turn of the event loop.
+      await endOfTurn()
       if (tail.trim() !== '') terminal.err(escapeControls(tail.trimEnd()))
       tail = ''
     },
@@ -108,7 +111,7 @@ async function openStarted<T>(tail: StderrTail, terminal: Terminal, open: () => 
   try {
     return await open()
   } catch (thrown) {
-    tail.print(terminal)
+    await tail.print(terminal)
     throw thrown
   }
 }
