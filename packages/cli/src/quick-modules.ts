@@ -1,5 +1,5 @@
 /**
- * Finds and reads modules of installed packages in fewer steps than Node. For every import, Node looks for the file, its
+ * Finds modules of installed packages, and reads all modules, in fewer steps than Node. For every import, Node looks for the file, its
  * real path and its package, opens it, asks for its size, and decodes it. That takes longer than running it. Zod alone
  * has 99 files.
  */
