@@ -1,10 +1,13 @@
 /** store: { postgres } with a real server: the command serves on it, and the doctor says what it would forget. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectTo } from '../../../test/kit/clients/binary.client.ts'
 import type { PostgresServer } from '../../../test/kit/processes/postgres.ts'
 import { startPostgres } from '../../../test/kit/processes/postgres.ts'
 import { postgresUrl } from '../src/host/store.ts'
-import { aFolder, sluice } from './command.ts'
+import { aFolder, sluice, startAll } from './command.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -48,6 +51,57 @@ test('keys made by one process are known to the next', async () => {
   expect(made.code).toBe(0)
   const { out } = await sluice(aFolder(), ['keys', 'list'], on(server.url))
   expect(out).toContain('ann')
+})
+
+function aProcessFolder(servers: object): string {
+  const cwd = aFolder()
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ servers }))
+  return cwd
+}
+
+test('two processes with separate folders keep memories and goals in its database', { timeout: 180_000 }, async () => {
+  const servers = { memory: {}, fitness: {} }
+  const [first, second] = [
+    await startAll(aProcessFolder(servers), [], on(server.url)),
+    await startAll(aProcessFolder(servers), [], on(server.url)),
+  ]
+  const key = first.keys['alice'] ?? ''
+  const goal = { title: 'A marathon', goal_type: 'distance', target_value: 42, target_date: '2100-01-01' }
+  const calls: readonly (readonly [server: string, write: string, input: object, read: string, input: object])[] = [
+    ['memory', 'add_memory', { text: 'a heron by the lake' }, 'search_memory', { query: 'heron' }],
+    ['fitness', 'set_goal', goal, 'track_progress', {}],
+  ]
+  for (const [name, write, written, read, query] of calls) {
+    const writer = await connectTo(first.url(name), key)
+    await writer.callTool({ name: write, arguments: { ...written } })
+    const reader = await connectTo(second.url(name), key)
+    const answer = await reader.callTool({ name: read, arguments: { ...query } })
+    expect(JSON.stringify(answer.content)).toMatch(/a heron by the lake|A marathon/)
+  }
+  await Promise.all([first.stop(), second.stop()])
+})
+
+test("the doctor finds no local data, and asks for the key of the providers' tokens", { timeout: 60_000 }, async () => {
+  const strava = { STRAVA_CLIENT_ID: '1', STRAVA_CLIENT_SECRET: 'two' }
+  const cwd = aProcessFolder({ memory: {}, fitness: { env: strava } })
+  const { out } = await sluice(cwd, ['doctor'], on(server.url))
+  expect(out).toContain('✓ Server memory: keeps no data in local files')
+  expect(out).toMatch(/✗ Server fitness: .*local files[\s\S]*set FITNESS_KEY/)
+  const withKey = on(server.url, { FITNESS_KEY: 'k'.repeat(32) })
+  expect((await sluice(cwd, ['doctor'], withKey)).out).toContain('✓ Server fitness: keeps no data in local files')
+})
+
+test("a server from a module does not get the database's address", { timeout: 60_000 }, async () => {
+  const cwd = aProcessFolder({ mine: { module: './mine.mjs' } })
+  const text = `export const open = async (host) => ({
+    definition: { name: 'mine', version: '1.0.0' },
+    state: Object.keys(host).sort().join(' '),
+    close: async () => {},
+  })`
+  writeFileSync(join(cwd, 'mine.mjs'), text)
+  const { servers, stop } = await startAll(cwd, [], on(server.url))
+  expect(servers[0]?.state).toBe('clock env folder logger')
+  await stop()
 })
 
 test('without a secret that all processes share it is refused', async () => {

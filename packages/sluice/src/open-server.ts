@@ -16,6 +16,8 @@ export interface HostContext {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The argument of the command line, such as a folder to serve. */
   readonly argument?: string
+  /** The address of the PostgreSQL that the processes share, with its password. The server may keep its data there. */
+  readonly postgres?: string
   readonly logger: Logger
   readonly clock: Clock
 }

@@ -7,7 +7,7 @@ import { moreTables, nightTables, tables } from './tables.ts'
 /** The advisory lock under which processes that start together create the tables one after the other. */
 const lock = 0x4669_746e
 
-export async function postgres(url: string): Promise<Sql> {
+export async function connectPostgres(url: string): Promise<Sql> {
   const database = postgresDatabase({ url })
   try {
     await database.transaction(async (sql) => {

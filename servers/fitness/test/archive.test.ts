@@ -7,7 +7,7 @@ import type { Activity } from '../src/activity.ts'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
 import { archiveFrom } from '../src/open.ts'
-import { postgres } from '../src/postgres.ts'
+import { connectPostgres } from '../src/postgres.ts'
 import { sqliteFile } from '../src/sqlite.ts'
 import { syntheticYear } from '../src/synthetic.ts'
 import { aFolder, now } from './server.fixture.ts'
@@ -36,7 +36,7 @@ const an = (more: Partial<Activity> = {}): Activity => ({
 describe.each(['sqlite', 'postgres'])('%s', (kind) => {
   let tenants = 0
   const opened = async (): Promise<Archive> =>
-    createArchive(kind === 'sqlite' ? sqliteFile(join(aFolder(), 'a.db')) : await postgres(server.url))
+    createArchive(kind === 'sqlite' ? sqliteFile(join(aFolder(), 'a.db')) : await connectPostgres(server.url))
   /** The tests share PostgreSQL's tables, so each uses its own tenant. */
   const aTenant = (): string => `tenant-${++tenants}`
 

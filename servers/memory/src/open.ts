@@ -21,18 +21,21 @@ import { threadArchive } from './sqlite/thread.ts'
  */
 const maxMessageBytes = 12 * 1024 * 1024
 
-/** Opens the archive that the environment names: PostgreSQL, or by default a file in the server's folder. */
+/** Opens PostgreSQL if the environment names one or the host shares one, otherwise a file in the server's folder. */
 export async function archiveFrom({
   folder,
   env,
   clock,
-}: Pick<HostContext, 'folder' | 'env' | 'clock'>): Promise<Archive> {
-  const url = env['SLUICE_MEMORY_POSTGRES']
+  postgres,
+}: Pick<HostContext, 'folder' | 'env' | 'clock' | 'postgres'>): Promise<Archive> {
+  const named = env['SLUICE_MEMORY_POSTGRES']
+  const url = named || postgres
   if (!url) return threadArchive(join(folder, 'memory.db'))
   const { connectPostgres } = await import('./postgres/connect.ts')
   return connectPostgres(url, clock).catch((thrown: unknown) => {
     const why = thrown instanceof Error ? thrown.message : String(thrown)
-    throw new Error(`Cannot use the database that SLUICE_MEMORY_POSTGRES names: ${why}`, { cause: thrown })
+    const which = named ? 'that SLUICE_MEMORY_POSTGRES names' : 'of the store'
+    throw new Error(`Cannot use the database ${which}: ${why}`, { cause: thrown })
   })
 }
 
@@ -59,7 +62,8 @@ export const open: OpenServer = async (host) => {
     definition: defineMemory(app),
     layers: [archiveErrors],
     maxMessageBytes,
-    ...(!env['SLUICE_MEMORY_POSTGRES'] && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
+    ...(!env['SLUICE_MEMORY_POSTGRES'] &&
+      !host.postgres && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
     state: model && !canEmbed ? 'this archive cannot store vectors, so search is by words only' : 'ready',
     async close() {
       closing.abort()

@@ -9,6 +9,7 @@ import type { Config, ServerSettings } from '../config/schema.ts'
 import { loggerOf } from '../host/logger.ts'
 import { clock, isGated } from '../host/run.ts'
 import { isModule, openServer } from '../host/servers.ts'
+import { sharedPostgres } from '../host/store.ts'
 import { CommandError, escapeControls, exitCodes, styled, wrapText } from '../output.ts'
 import type { CommandContext } from './context.ts'
 import type { ServingFlags } from './load-for-serving.ts'
@@ -42,7 +43,10 @@ export async function serve(context: CommandContext, target: string, options: Se
   if (options.watch && module === undefined) throw new CommandError(watchNeedsModule, exitCodes.usage)
   const name = module === undefined || settings ? target : nameOf(module)
   const open = (): Promise<OpenedServer> =>
-    openServer({ name, module, folder, argument: settings?.folder, env: withVariables(env, settings), logger, clock })
+    openServer({
+      ...{ name, module, folder, argument: settings?.folder, logger, clock },
+      ...{ env: withVariables(env, settings), postgres: sharedPostgres(config, env) },
+    })
   const opened = await (isStdio ? withStdoutSilenced(open) : open())
   if (opened.state !== 'ready') terminal.err(`${name}: ${escapeControls(opened.state)}`)
   const local = applyLocalDefaults(loaded, isGated(opened.definition))

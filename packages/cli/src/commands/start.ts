@@ -15,6 +15,7 @@ import { loggerOf } from '../host/logger.ts'
 import type { NamedServer } from '../host/run.ts'
 import { clock, explainListenError, refuseSplitData, runServers } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
+import { sharedPostgres } from '../host/store.ts'
 import type { OpenedUpstreams } from '../host/upstreams.ts'
 import { openUpstreams, problemOf } from '../host/upstreams.ts'
 import { escapeControls, exitCodes, shortPath, styled, type Terminal, table, toJson, wrapText } from '../output.ts'
@@ -87,11 +88,15 @@ async function openServers(
 ): Promise<OpenedServers> {
   const all: NonNullable<Config['servers']> = Object.fromEntries(builtInNames.map((name) => [name, {}]))
   const configured = Object.entries(config.servers ?? all)
+  const postgres = sharedPostgres(config, env)
   const servers: NamedServer[] = []
   for (const [name, settings] of configured) {
     const { module, folder: argument, enabled = true, env: extraEnv = {} } = settings
     if (!enabled || isUpstream(settings)) continue
-    const opened = await openServer({ name, module, folder, argument, env: { ...env, ...extraEnv }, logger, clock })
+    const opened = await openServer({
+      ...{ name, module, folder, argument, postgres, logger, clock },
+      env: { ...env, ...extraEnv },
+    })
     servers.push({ name, opened })
   }
   const upstreams = await openUpstreams(Object.fromEntries(configured), config, { env, file })

@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts'
 import { silentLogger } from '../host/logger.ts'
 import { clock } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
-import { dataFolder, secretOf } from '../host/store.ts'
+import { dataFolder, secretOf, sharedPostgres } from '../host/store.ts'
 import type { Finding } from './finding.ts'
 import { bad, good } from './finding.ts'
 
@@ -43,6 +43,7 @@ async function checkLocalData(config: Config, env: Environment): Promise<readonl
         folder,
         argument,
         env: { ...env, ...extra },
+        postgres: sharedPostgres(config, env),
         logger: silentLogger,
         clock,
       })

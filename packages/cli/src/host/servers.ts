@@ -10,6 +10,7 @@ import { type Environment, removeVariables } from 'sluice/node'
 import { secretNames } from '../config/secret-names.ts'
 import { CommandError, exitCodes } from '../output.ts'
 import { describeModuleError } from './module-error.ts'
+import { omitUndefined } from './omit-undefined.ts'
 
 /** Loaded on demand, because each has its own libraries. */
 const builtInServers: { readonly [name: string]: () => Promise<{ readonly open: OpenServer }> } = {
@@ -29,6 +30,8 @@ export interface OpenServerOptions {
   /** The folder that the server serves. */
   readonly argument?: string | undefined
   readonly env: Environment
+  /** Only built-in servers get it, because its password opens the store. */
+  readonly postgres?: string | undefined
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -39,12 +42,13 @@ export async function openServer({
   folder,
   argument,
   env,
+  postgres,
   logger,
   clock,
 }: OpenServerOptions): Promise<OpenedServer> {
   const context = {
     ...{ folder: serverFolder(folder, name), env: withoutSecrets(env), logger, clock },
-    ...(argument !== undefined && { argument }),
+    ...omitUndefined({ argument, postgres: module === undefined ? postgres : undefined }),
   }
   const opened = await loadServer(name, module, context)
   removeVariables(opened.secrets ?? [])

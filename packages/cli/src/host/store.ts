@@ -52,6 +52,15 @@ export async function openStore({ store, data }: Config, env: Environment): Prom
   }
 }
 
+/**
+ * Returns the PostgreSQL in which servers keep the data that all processes see. `undefined` if the processes share
+ * another store, or this data folder.
+ */
+export function sharedPostgres({ store, sharedData }: Config, env: Environment): string | undefined {
+  if (typeof store !== 'object' || !('postgres' in store) || sharedData) return undefined
+  return postgresUrl(store.postgres, env['SLUICE_POSTGRES_PASSWORD'])
+}
+
 /** Makes the data folder, private to this account. */
 export function dataFolder(path: string): string {
   const folder = resolve(path)
