@@ -137,7 +137,7 @@ test.each([
   ['no server', 'postgresql://sluice@127.0.0.1:1/postgres', 'away'],
   ['no such host', 'postgresql://sluice@nowhere.invalid/postgres', 'away'],
   ['no such database', 'nowhere', 'without its database'],
-  ['no such user', 'stranger', 'closed to us'],
+  ['no such user', 'stranger', 'refusing our credentials'],
 ])('%s: refused, in our words', async (_, address, state) => {
   const url = address.includes(':')
     ? address

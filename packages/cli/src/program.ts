@@ -91,16 +91,19 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     if (context.signal.aborted) return 130
-    context.terminal.err(wrapText(context.terminal, messageFor(thrown, context.env)))
+    context.terminal.err(wrapText(context.terminal, await messageFor(thrown, context.env)))
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.failed
   }
 }
 
 /** Returns the message of an error, which the library writes for people. `SLUICE_DEBUG` adds the stack. */
-const messageFor = (thrown: unknown, env: CommandContext['env']): string => {
+async function messageFor(thrown: unknown, env: CommandContext['env']): Promise<string> {
   if (!(thrown instanceof Error)) return String(thrown)
+  // Loaded on demand, because most commands end without an error.
+  const { errorMessage, isStoreRefusal } = await import('./error-message.ts')
+  const advice = isStoreRefusal(thrown) ? '. Check "store" in the configuration, or run: sluice doctor' : ''
+  const message = errorMessage(thrown) + advice
   const cause = thrown instanceof CommandError ? thrown.cause : thrown
   const stack = env['SLUICE_DEBUG'] && cause instanceof Error ? cause.stack : undefined
-  if (stack === undefined) return thrown.message
-  return cause === thrown ? stack : `${thrown.message}\n\n${stack}`
+  return stack === undefined ? message : `${message}\n\n${stack}`
 }

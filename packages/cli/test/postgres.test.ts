@@ -104,6 +104,20 @@ test("a server from a module does not get the database's address", { timeout: 60
   await stop()
 })
 
+test.each([['start'], ['keys list']])('%s says why a store cannot be used, and what to do', async (command) => {
+  const address = server.url.replace('sluice@', 'stranger@')
+  const { code, err } = await sluice(aProcessFolder({ memory: {} }), command.split(' '), on(address))
+  expect(err).toMatch(/refusing our credentials: role "stranger" does not exist. Check "store" .*sluice doctor/)
+  expect(code).toBe(1)
+})
+
+test('the doctor does not blame a server for the store', async () => {
+  const address = server.url.replace('sluice@', 'stranger@')
+  const { out } = await sluice(aProcessFolder({ memory: {} }), ['doctor'], on(address))
+  expect(out).toMatch(/✗ Store: .*role "stranger" does not exist/)
+  expect(out).toMatch(/✗ Server memory: .*\n +It keeps its data in the store, which must work first/)
+})
+
 test('without a secret that all processes share it is refused', async () => {
   const { err } = await sluice(aFolder(), ['start'], { SLUICE_STORE: '{"postgres":"postgresql://127.0.0.1:1/x"}' })
   expect(err).toMatch(/^Processes that share PostgreSQL must share a secret.*\n$/)

@@ -21,10 +21,11 @@ export async function archiveFrom({
   if (!url) return createArchive(sqliteFile(join(folder, 'fitness.db')))
   const { connectPostgres } = await import('./postgres.ts')
   const sql = await connectPostgres(url).catch((thrown: unknown) => {
+    // The host explains errors of its store.
+    if (!named) throw thrown
     const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
     const why = cause instanceof Error ? cause.message : String(cause)
-    const which = named ? 'that FITNESS_POSTGRES names' : 'of the store'
-    throw new Error(`Cannot use the database ${which}: ${why}`, { cause: thrown })
+    throw new Error(`Cannot use the database that FITNESS_POSTGRES names: ${why}`, { cause: thrown })
   })
   return createArchive(sql)
 }

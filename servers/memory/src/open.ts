@@ -33,9 +33,10 @@ export async function archiveFrom({
   if (!url) return threadArchive(join(folder, 'memory.db'))
   const { connectPostgres } = await import('./postgres/connect.ts')
   return connectPostgres(url, clock).catch((thrown: unknown) => {
+    // The host explains errors of its store.
+    if (!named) throw thrown
     const why = thrown instanceof Error ? thrown.message : String(thrown)
-    const which = named ? 'that SLUICE_MEMORY_POSTGRES names' : 'of the store'
-    throw new Error(`Cannot use the database ${which}: ${why}`, { cause: thrown })
+    throw new Error(`Cannot use the database that SLUICE_MEMORY_POSTGRES names: ${why}`, { cause: thrown })
   })
 }
 

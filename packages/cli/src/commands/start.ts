@@ -62,6 +62,7 @@ export async function start(context: CommandContext, options: StartOptions): Pro
     })),
     signInLink: consolePage && (await host.console?.link()),
     ...{ keys, configs, configsFolder: writeClientConfigs(folder, configs), folder, logFile },
+    ...(typeof config.store === 'object' && { sharedStore: host.opened.name }),
   }
   context.terminal.out(options.json ? startedJson(started, config) : startedText(context, started))
 
@@ -124,6 +125,8 @@ interface StartedServers {
   readonly configs: ReturnType<typeof clientConfigs>
   readonly configsFolder: string
   readonly folder: string
+  /** The name of the store, if it is not in the folder. */
+  readonly sharedStore?: string
   readonly logFile: string
 }
 
@@ -136,7 +139,7 @@ const startedJson = ({ states, signInLink, configsFolder, folder }: StartedServe
   })
 
 function startedText({ terminal, cwd }: CommandContext, started: StartedServers): string {
-  const { states, signInLink, keys, configs, configsFolder, logFile } = started
+  const { states, signInLink, keys, configs, configsFolder, sharedStore, logFile } = started
   const folder = shortPath(cwd, started.folder)
   return [
     table(
@@ -151,7 +154,8 @@ function startedText({ terminal, cwd }: CommandContext, started: StartedServers)
     ...consoleLines(terminal, signInLink),
     ...(terminal.isInteractive ? keyLines(terminal, keys) : [`Keys in ${folder}/keys.json.`, '']),
     ...clientLines(terminal, configs, shortPath(cwd, configsFolder)),
-    styled(terminal, 'dim', `Data in ${folder}, log in ${shortPath(cwd, logFile)}.`),
+    ...(sharedStore ? [styled(terminal, 'dim', wrapText(terminal, `State in ${sharedStore}.`))] : []),
+    styled(terminal, 'dim', `${sharedStore ? 'Files' : 'Data'} in ${folder}, log in ${shortPath(cwd, logFile)}.`),
     styled(terminal, 'dim', 'Press Ctrl-C to stop.'),
   ].join('\n')
 }

@@ -3,6 +3,7 @@
 import type { Environment } from 'sluice/node'
 import { isUpstream } from '../config/is-upstream.ts'
 import type { Config } from '../config/schema.ts'
+import { errorMessage, isStoreRefusal } from '../error-message.ts'
 import { silentLogger } from '../host/logger.ts'
 import { clock } from '../host/run.ts'
 import { builtInNames, openServer } from '../host/servers.ts'
@@ -23,7 +24,7 @@ function checkSecret(config: Config, env: Environment): Finding {
       ? bad('Secret', 'shorter than 16 characters', fix)
       : good('Secret', 'set; it must be the same in every process')
   } catch (thrown) {
-    return bad('Secret', thrown instanceof Error ? thrown.message : String(thrown), fix)
+    return bad('Secret', errorMessage(thrown), fix)
   }
 }
 
@@ -58,13 +59,10 @@ async function checkLocalData(config: Config, env: Environment): Promise<readonl
             ),
       )
     } catch (thrown) {
-      findings.push(
-        bad(
-          what,
-          thrown instanceof Error ? thrown.message : String(thrown),
-          `Correct "servers.${name}" in the configuration`,
-        ),
-      )
+      const fix = isStoreRefusal(thrown)
+        ? 'It keeps its data in the store, which must work first'
+        : `Correct "servers.${name}" in the configuration`
+      findings.push(bad(what, errorMessage(thrown), fix))
     }
   }
   return findings

@@ -1,6 +1,7 @@
 /** Checks the store: whether it opens and accepts writes, and for Redis and PostgreSQL whether its configuration can lose data. */
 
 import type { Config } from '../config/schema.ts'
+import { errorMessage } from '../error-message.ts'
 import { openStore, postgresUrl, redisUrl } from '../host/store.ts'
 import { checkApprovals } from './approvals.ts'
 import { checkStoreClock } from './clock.ts'
@@ -46,11 +47,7 @@ async function checkWrites(config: Config, env: Readonly<Record<string, string |
         `the package ${missing} is not installed`,
         `Install it beside @sluice/cli: npm install ${missing}`,
       )
-    return bad(
-      'Store',
-      thrown instanceof Error ? thrown.message : String(thrown),
-      'Check that it is running and that this account may use it',
-    )
+    return bad('Store', errorMessage(thrown), 'Check that it is running and that this account may use it')
   }
 }
 
