@@ -11,6 +11,7 @@ import type { PostgresStore } from '../../packages/sluice/src/stores/postgres.ts
 import { postgresBus, postgresDatabase, postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import type { PostgresServer } from '../kit/processes/postgres.ts'
 import { startPostgres } from '../kit/processes/postgres.ts'
+import { requireProgram } from '../kit/processes/programs.ts'
 
 /** An address of the loopback range, so that the usual port is free. */
 const host = '127.0.0.54'
@@ -36,8 +37,8 @@ beforeAll(async () => {
       TO PROGRAM 'umask 077; cat > ${join(data, name)}'`)
   await client.query(`CREATE ROLE app LOGIN PASSWORD '${password}'; GRANT CREATE ON DATABASE postgres TO app`)
   await client.query('ALTER SYSTEM SET ssl = on')
-  await client.query('SELECT pg_reload_conf()')
   await client.end()
+  await server.restart()
 }, 180_000)
 afterAll(async () => {
   await server?.stop()
@@ -47,7 +48,8 @@ afterAll(async () => {
 function makeCertificate(name: string, address: string): void {
   const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)]
   const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=IP:${address}`]
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject], {
+  const openssl = requireProgram('openssl', 'openssl', 'version')
+  execFileSync(openssl, ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...subject], {
     stdio: 'ignore',
   })
 }
