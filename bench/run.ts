@@ -26,6 +26,7 @@ import { http } from './sections/http.ts'
 import { install } from './sections/install.ts'
 import { overload } from './sections/overload.ts'
 import { postgres } from './sections/postgres.ts'
+import { profile } from './sections/profile.ts'
 import { redis } from './sections/redis.ts'
 import { servers } from './sections/servers.ts'
 import { space } from './sections/space.ts'
@@ -43,6 +44,7 @@ const sections: Record<string, () => Promise<Section>> = {
   overload,
   handle,
   stdio,
+  profile,
   client,
   gateway,
   'gateway-lists': gatewayLists,
