@@ -4,9 +4,9 @@
  * Short in `npm test`, long in `npm run soak`. The time of the kill is random on purpose.
  */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,6 +18,7 @@ import { redisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { startPostgres } from '../kit/processes/postgres.ts'
 import { startRedis } from '../kit/processes/redis.ts'
+import { createDisk, type RemovableDisk } from '../kit/processes/removable-disk.ts'
 
 export interface CrashReport {
   readonly kills: number
@@ -34,17 +35,62 @@ type Known = Map<string, string | undefined>
 export async function crashSqlite(kills: number, random: () => number): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'))
   const path = join(folder, 'store.db')
-  const faults = (): readonly string[] => {
-    const check = new DatabaseSync(path)
-    const sound = Object.values(check.prepare('PRAGMA integrity_check').get() ?? {})[0]
-    check.close()
-    return sound === 'ok' ? [] : [String(sound)]
-  }
   try {
+    const faults = () => faultsIn(path)
     return await crashWriter({ where: path, open: () => sqliteStore(path), faults }, kills, random)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+function faultsIn(path: string): readonly string[] {
+  const check = new DatabaseSync(path)
+  const sound = Object.values(check.prepare('PRAGMA integrity_check').get() ?? {})[0]
+  check.close()
+  return sound === 'ok' ? [] : [String(sound)]
+}
+
+/**
+ * Cuts the power of a disk under a process that writes to SQLite. A file that was written without a sync must be lost,
+ * otherwise this would prove nothing. Returns `undefined` if this account may not mount a disk.
+ */
+export async function cutPowerOfSqlite(cuts: number, random: () => number): Promise<CrashReport | undefined> {
+  const lost: string[] = []
+  let acknowledged = 0
+  for (let round = 0; round < cuts; round++) {
+    const disk = createDisk()
+    if (!disk) return undefined
+    let left: RemovableDisk | undefined
+    try {
+      const written = await writeUntilEnd(join(disk.folder, 'store.db'), round, random, (writer) => {
+        stop(writer)
+        writeFileSync(join(disk.folder, 'unsynced'), 'lost with the power')
+        left = disk.copy()
+      })
+      if (!left || existsSync(join(left.folder, 'unsynced'))) throw new Error('The disk kept what was not synced')
+      const path = join(left.folder, 'store.db')
+      const store = sqliteStore(path)
+      const known: Known = new Map(
+        written.map(([what, key, value]) => [JSON.stringify(key), what === 'there' ? value : undefined]),
+      )
+      lost.push(...(await missing(store, known)))
+      await store.close()
+      lost.push(...faultsIn(path).map((fault) => `round ${round}: ${fault}`))
+      acknowledged += written.length
+    } finally {
+      left?.remove()
+      disk.remove()
+    }
+  }
+  return { kills: cuts, acknowledged, lost }
+}
+
+/** Returns when no thread of the process runs, so that it acknowledges nothing more. */
+function stop({ pid }: ChildProcess): void {
+  process.kill(pid ?? 0, 'SIGSTOP')
+  const isStopped = (thread: string): boolean =>
+    /^State:\s+[TZX]/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))
+  while (!readdirSync(`/proc/${pid}/task`).every(isStopped));
 }
 
 /** The process that writes to PostgreSQL is killed. */
@@ -75,7 +121,7 @@ async function crashWriter(
   const lost: string[] = []
   let acknowledged = 0
   for (let round = 0; round < kills; round++) {
-    const fresh = await writeUntilKilled(where, round, random)
+    const fresh = await writeUntilEnd(where, round, random)
     acknowledged += fresh.length
     const touched: Known = new Map()
     for (const [what, key, value] of fresh) touched.set(JSON.stringify(key), what === 'there' ? value : undefined)
@@ -90,7 +136,13 @@ async function crashWriter(
 
 type Acknowledged = readonly ['there' | 'gone', Key, string | undefined]
 
-async function writeUntilKilled(path: string, round: number, random: () => number): Promise<readonly Acknowledged[]> {
+/** `beforeKill` runs at a random time. What the process says after it does not count. */
+async function writeUntilEnd(
+  path: string,
+  round: number,
+  random: () => number,
+  beforeKill: (writer: ChildProcess) => void = () => {},
+): Promise<readonly Acknowledged[]> {
   const writer = new URL('crash-writer.fixture.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [writer, path, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const said: Acknowledged[] = []
@@ -102,6 +154,7 @@ async function writeUntilKilled(path: string, round: number, random: () => numbe
   await Promise.race([once(lines, 'line'), once(child, 'exit')])
   await sleep(random() * 120)
   const ended = once(lines, 'close')
+  beforeKill(child)
   child.kill('SIGKILL')
   await ended
   if (said.length === 0) throw new Error('The writer wrote nothing')

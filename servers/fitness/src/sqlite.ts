@@ -34,9 +34,6 @@ export function sqliteFile(path: string): Sql {
     },
     execute: (text, values = []) => writer.write(() => run(text, values)),
     transaction: (changes) => writer.write(() => changes.map(([text, values]) => run(text, values))),
-    async close() {
-      await writer.flush()
-      database.close()
-    },
+    close: () => writer.close(),
   }
 }

@@ -10,14 +10,6 @@ import { makePrivateFile } from './private-files.ts'
  */
 const openMs = 1000
 
-export interface SqliteFile {
-  /** A connection whose commits are on the disk before they are acknowledged. */
-  readonly durable: DatabaseSync
-  /** A connection whose commits reach the disk later. A power cut may undo the last ones, a kill −9 does not. */
-  readonly quick: DatabaseSync
-  close(): void
-}
-
 /** The format of a database file. */
 export interface DatabaseFormat {
   /** Four letters in the file's header, so that the database of another program is not mistaken for an empty one. */
@@ -26,36 +18,6 @@ export interface DatabaseFormat {
   readonly migrations: readonly string[]
   /** The path of an extension that is loaded first, such as sqlite-vec's. */
   readonly extension?: string
-}
-
-/** `key` is text in the order of `encodeKey`, in the b-tree itself (WITHOUT ROWID), so that `list` is one range scan. */
-const storeFormat: DatabaseFormat = {
-  /** "Slui". */
-  applicationId: 0x536c7569,
-  migrations: [
-    `PRAGMA application_id = ${0x536c7569};
-   CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
-   CREATE INDEX entries_until ON entries (until) WHERE until IS NOT NULL;
-   CREATE TABLE buckets (key TEXT PRIMARY KEY, left REAL NOT NULL, at INTEGER NOT NULL, full_at INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE INDEX buckets_full_at ON buckets (full_at);
-   CREATE TABLE appended (n INTEGER NOT NULL);
-   INSERT INTO appended VALUES (0);`,
-  ],
-}
-
-export function openStoreFile(path: string): SqliteFile {
-  const durable = openDatabase(path, storeFormat)
-  try {
-    const quick = openDatabase(path, storeFormat)
-    quick.exec('PRAGMA synchronous = NORMAL')
-    const close = (): void => {
-      for (const database of [durable, quick]) if (database.isOpen) database.close()
-    }
-    return { durable, quick, close }
-  } catch (thrown) {
-    durable.close()
-    throw thrown
-  }
 }
 
 /**

@@ -1,11 +1,17 @@
 /**
- * Commits concurrent writes together: one transaction and one fsync for all writes of a turn of the event loop. While
- * another process holds the file's write lock they wait in a queue, and the event loop continues.
+ * Commits concurrent writes together: one transaction for all writes of a turn of the event loop, and one sync of the disk
+ * for all transactions that wait. While another process holds the file's write lock they wait in a queue, and the event
+ * loop continues.
+ *
+ * A write is acknowledged when it is on the disk. Readers see it from its commit on, a little earlier. What a reader does
+ * with it is safe if that is a write too, because a sync covers all transactions before it.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { storeUnavailable } from '../core/error.ts'
 import { toUnavailable } from './sqlite-file.ts'
 import { createRetry } from './sqlite-retry.ts'
+import { createDiskSync, type DataSync } from './sqlite-sync.ts'
 
 /** Commits writes together, so that one write to the disk serves many. */
 export interface Writer {
@@ -14,8 +20,16 @@ export interface Writer {
    * throw.
    */
   write<T>(work: () => T): Promise<T>
-  /** Commits the waiting writes. Resolves when each is on the disk or was refused. */
-  flush(): Promise<void>
+  /** Commits the waiting writes, and closes the database when each is on the disk or was refused. */
+  close(): Promise<void>
+}
+
+/** Options of a writer. */
+export interface WriterOptions {
+  /** Runs in every transaction, after the work. */
+  readonly beforeCommit?: () => void
+  /** By default that of the operating system. */
+  readonly datasync?: DataSync
 }
 
 interface PendingWrite {
@@ -24,14 +38,17 @@ interface PendingWrite {
   readonly failed: (thrown: unknown) => void
 }
 
-/** Creates a writer. `beforeCommit` runs in every transaction, after the work. */
-export function createWriter(database: DatabaseSync, beforeCommit: () => void = () => {}): Writer {
-  const begin = database.prepare('BEGIN IMMEDIATE')
-  const commit = database.prepare('COMMIT')
-  const rollback = database.prepare('ROLLBACK')
+/** Creates the writer of a database in WAL mode. Other statements on the same connection are not synced. */
+export function createWriter(database: DatabaseSync, { beforeCommit, datasync }: WriterOptions = {}): Writer {
+  database.exec('PRAGMA synchronous = NORMAL')
+  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((text) => database.prepare(text))
+  const disk = createDiskSync(`${pathOf(database)}-wal`, datasync)
   const retry = createRetry()
   let queue: PendingWrite[] = []
   let flushing: Promise<void> | undefined
+  /** Settled when the last transaction is on the disk or was refused. */
+  let synced = Promise.resolve()
+  let isClosed = false
 
   const takeQueue = (): readonly PendingWrite[] => {
     const batch = queue
@@ -47,22 +64,28 @@ export function createWriter(database: DatabaseSync, beforeCommit: () => void = 
    * find a lock.
    */
   function transact(): void {
-    begin.run()
+    disk.assertIntact()
+    begin?.run()
     const batch = takeQueue()
     try {
       for (const { work } of batch) work()
-      beforeCommit()
-      commit.run()
+      beforeCommit?.()
+      commit?.run()
     } catch (thrown) {
       undo()
       fail(batch, thrown)
       return
     }
-    for (const { done } of batch) done()
+    synced = disk.sync().then(
+      () => {
+        for (const { done } of batch) done()
+      },
+      (thrown: unknown) => fail(batch, thrown),
+    )
   }
   function undo(): void {
     try {
-      if (database.isOpen && database.isTransaction) rollback.run()
+      if (database.isOpen && database.isTransaction) rollback?.run()
     } catch {
       // A full disk or an I/O error has already rolled it back.
     }
@@ -82,8 +105,16 @@ export function createWriter(database: DatabaseSync, beforeCommit: () => void = 
     return flushing
   }
   return {
-    flush,
-    write<T>(work: () => T): Promise<T> {
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await flush()
+      await synced
+      disk.close()
+      database.close()
+    },
+    async write<T>(work: () => T): Promise<T> {
+      if (isClosed) throw storeUnavailable('closed')
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       let result: T
       const run = (): void => {
@@ -98,3 +129,6 @@ export function createWriter(database: DatabaseSync, beforeCommit: () => void = 
     },
   }
 }
+
+const pathOf = (database: DatabaseSync): string =>
+  String(database.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'").get()?.['file'])

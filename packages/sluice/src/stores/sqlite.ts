@@ -2,10 +2,9 @@
  * The store of one machine: a SQLite file that several processes may share. Not for network file systems, because WAL
  * does not work on them.
  *
- * Entries are committed with `synchronous = FULL`, so acknowledged writes survive a kill −9 and a power cut. That costs
- * one fsync per commit, so concurrent writes are committed together. Buckets use `NORMAL`. A power cut that loses the
- * last ones loosens a limit until the bucket is full again. Waiting for the disk on every call would cost more than the
- * call.
+ * Entries are acknowledged when they are on the disk, so they survive a kill −9 and a power cut. Concurrent writes are
+ * committed and synced together. Takes from buckets do not wait for the disk. A power cut that loses the last ones
+ * loosens a limit until the bucket is full again. Waiting for the disk on every call would cost more than the call.
  */
 
 import type { Clock } from '../core/clock.ts'
@@ -22,7 +21,7 @@ import {
   toSequence,
   toTtlMs,
 } from './memory.ts'
-import { openStoreFile } from './sqlite-file.ts'
+import { type DatabaseFormat, openDatabase } from './sqlite-file.ts'
 import { createRetry } from './sqlite-retry.ts'
 import { createWriter } from './sqlite-writer.ts'
 
@@ -30,8 +29,23 @@ export type { DatabaseFormat } from './sqlite-file.ts'
 export { openDatabase, toUnavailable } from './sqlite-file.ts'
 export type { RetryWhileBusy } from './sqlite-retry.ts'
 export { createRetry } from './sqlite-retry.ts'
-export type { Writer } from './sqlite-writer.ts'
+export type { Writer, WriterOptions } from './sqlite-writer.ts'
 export { createWriter } from './sqlite-writer.ts'
+
+/** `key` is text in the order of `encodeKey`, in the b-tree itself (WITHOUT ROWID), so that `list` is one range scan. */
+const format: DatabaseFormat = {
+  /** "Slui". */
+  applicationId: 0x536c7569,
+  migrations: [
+    `PRAGMA application_id = ${0x536c7569};
+   CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
+   CREATE INDEX entries_until ON entries (until) WHERE until IS NOT NULL;
+   CREATE TABLE buckets (key TEXT PRIMARY KEY, left REAL NOT NULL, at INTEGER NOT NULL, full_at INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX buckets_full_at ON buckets (full_at);
+   CREATE TABLE appended (n INTEGER NOT NULL);
+   INSERT INTO appended VALUES (0);`,
+  ],
+}
 
 /** Options of a SQLite store. */
 export interface SqliteOptions {
@@ -57,33 +71,35 @@ const sweepBatch = 256
 
 /** Opens a store in a SQLite file, and creates the file if needed. Processes of one machine may share it. */
 export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions = {}): SqliteStore {
-  const { durable, quick, close } = openStoreFile(path)
+  const database = openDatabase(path, format)
   const live = '(until IS NULL OR until > ?)'
   const upsert =
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until'
   const sql = {
-    get: durable.prepare(`SELECT value FROM entries WHERE key = ? AND ${live}`),
-    put: durable.prepare(upsert),
-    create: durable.prepare(`${upsert} WHERE until <= ?`),
-    replace: durable.prepare(`UPDATE entries SET value = ?, until = ? WHERE key = ? AND value = ? AND ${live}`),
-    delete: durable.prepare('DELETE FROM entries WHERE key = ?'),
-    next: durable.prepare('UPDATE appended SET n = n + 1 RETURNING n'),
-    list: durable.prepare(`SELECT key, value FROM entries WHERE key > ? AND key < ? AND ${live} ORDER BY key LIMIT ?`),
-    sweep: durable.prepare(
+    get: database.prepare(`SELECT value FROM entries WHERE key = ? AND ${live}`),
+    put: database.prepare(upsert),
+    create: database.prepare(`${upsert} WHERE until <= ?`),
+    replace: database.prepare(`UPDATE entries SET value = ?, until = ? WHERE key = ? AND value = ? AND ${live}`),
+    delete: database.prepare('DELETE FROM entries WHERE key = ?'),
+    next: database.prepare('UPDATE appended SET n = n + 1 RETURNING n'),
+    list: database.prepare(`SELECT key, value FROM entries WHERE key > ? AND key < ? AND ${live} ORDER BY key LIMIT ?`),
+    sweep: database.prepare(
       `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE until <= ? LIMIT ${sweepBatch})`,
     ),
-    level: quick.prepare('SELECT left, at FROM buckets WHERE key = ?'),
-    fill: quick.prepare('INSERT INTO buckets VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'),
-    draw: quick.prepare('UPDATE buckets SET left = ?, at = ?, full_at = ? WHERE key = ? AND left = ? AND at = ?'),
-    forget: quick.prepare(
+    level: database.prepare('SELECT left, at FROM buckets WHERE key = ?'),
+    fill: database.prepare('INSERT INTO buckets VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+    draw: database.prepare('UPDATE buckets SET left = ?, at = ?, full_at = ? WHERE key = ? AND left = ? AND at = ?'),
+    forget: database.prepare(
       `DELETE FROM buckets WHERE key IN (SELECT key FROM buckets WHERE full_at <= ? LIMIT ${sweepBatch})`,
     ),
   }
   let [writes, takes] = [0, 0]
-  const writer = createWriter(durable, () => {
-    if (writes < sweepEvery) return
-    sql.sweep.run(clock.now())
-    writes = 0
+  const writer = createWriter(database, {
+    beforeCommit() {
+      if (writes < sweepEvery) return
+      sql.sweep.run(clock.now())
+      writes = 0
+    },
   })
   const write = <T>(work: () => T): Promise<T> => {
     writes++
@@ -147,9 +163,6 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
       const rows = await read(() => sql.list.all(from, end, clock.now(), size))
       return rows.map((row) => ({ key: decodeKey(String(row['key'])), value: String(row['value']) }))
     },
-    async close() {
-      await writer.flush()
-      close()
-    },
+    close: () => writer.close(),
   }
 }

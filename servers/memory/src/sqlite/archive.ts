@@ -107,10 +107,7 @@ export function sqliteArchive(path: string, clock: { now(): number }): Archive {
       await writer.write(() => (isNew ? dropVectors(database, model, sql.setFact) : askAgain.run()))
       return true
     },
-    async close() {
-      await writer.flush()
-      if (database.isOpen) database.close()
-    },
+    close: () => writer.close(),
   })
 }
 
