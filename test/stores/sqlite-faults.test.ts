@@ -11,7 +11,7 @@ import type { SqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { sqliteStore } from '../../packages/sluice/src/stores/sqlite.ts'
 import { migrate } from '../../packages/sluice/src/stores/sqlite-file.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
-import { enlargeDisk, mountSmallDisk } from '../kit/processes/small-disk.ts'
+import { enlargeDisk, mountFailingDisk, mountSmallDisk } from '../kit/processes/small-disk.ts'
 import { holdLock } from '../kit/processes/sqlite-lock.ts'
 import { heldLock } from './held-lock.ts'
 import { steps } from './migrate-steps.ts'
@@ -213,6 +213,31 @@ test('a full disk refuses writes, keeps acknowledged ones, and works again with 
   enlargeDisk(disk)
   await store.set(['k', 'more'], 'x'.repeat(40_000))
   expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length + 1)
+})
+
+test('after its disk failed a store is only read, and takes nothing from buckets', async ({ skip }) => {
+  const disk = mountFailingDisk(closing)
+  if (!disk) return skip('needs the right to mount')
+  const store = open(join(disk, 'store.db'))
+  const bucket = { burst: 100, perSecond: 1 }
+  const kept: string[] = []
+  let refused: unknown
+  for (let i = 0; i < 1000 && refused === undefined; i++)
+    await store.set(['k', String(i)], 'x'.repeat(40_000)).then(
+      () => kept.push(String(i)),
+      (thrown: unknown) => {
+        refused = thrown
+      },
+    )
+  const stopped = {
+    reason: 'storeUnavailable',
+    message: 'The store is stopped, because its disk failed: check the disk, then restart',
+  }
+  expect(refused).toMatchObject(stopped)
+  expect(kept.length).toBeGreaterThan(5)
+  await expect(store.take(['t'], bucket)).rejects.toMatchObject(stopped)
+  await expect(store.delete(['k', '0'])).rejects.toMatchObject(stopped)
+  expect(await store.get(['k', '0'])).toHaveLength(40_000)
 })
 
 test('a read-only disk is refused at the start, by name', async ({ skip }) => {

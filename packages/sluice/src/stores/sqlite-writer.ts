@@ -20,6 +20,8 @@ export interface Writer {
    * throw.
    */
   write<T>(work: () => T): Promise<T>
+  /** Throws after the disk failed. For writes beside the writer, which need not be on the disk. */
+  assertIntact(): void
   /** Commits the waiting writes, and closes the database when each is on the disk or was refused. */
   close(): Promise<void>
 }
@@ -48,7 +50,7 @@ export function createWriter(database: DatabaseSync, { beforeCommit, datasync }:
   let flushing: Promise<void> | undefined
   /** Settled when the last transaction is on the disk or was refused. */
   let synced = Promise.resolve()
-  let isClosed = false
+  let closing: Promise<void> | undefined
 
   const takeQueue = (): readonly PendingWrite[] => {
     const batch = queue
@@ -104,17 +106,22 @@ export function createWriter(database: DatabaseSync, { beforeCommit, datasync }:
     })
     return flushing
   }
+  async function finish(): Promise<void> {
+    // A flush that has taken its writes is not the last one, if others were added behind them.
+    await flushing
+    await flush()
+    await synced
+    disk.close()
+    database.close()
+  }
   return {
-    async close() {
-      if (isClosed) return
-      isClosed = true
-      await flush()
-      await synced
-      disk.close()
-      database.close()
+    assertIntact: disk.assertIntact,
+    close() {
+      closing ??= finish()
+      return closing
     },
     async write<T>(work: () => T): Promise<T> {
-      if (isClosed) throw storeUnavailable('closed')
+      if (closing) throw storeUnavailable('closed')
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       let result: T
       const run = (): void => {

@@ -143,6 +143,7 @@ export function sqliteStore(path: string, { clock = systemClock }: SqliteOptions
     async take(key, bucket) {
       const name = encodeKey(key)
       return retryTake(() => {
+        writer.assertIntact()
         if (++takes % sweepEvery === 0) sql.forget.run(clock.now())
         // Written only if the level is still the one that was read. This needs no lock, and a refusal writes nothing.
         for (;;) {
