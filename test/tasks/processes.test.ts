@@ -37,11 +37,15 @@ const settled = async (isDone: () => boolean | Promise<boolean>): Promise<void> 
   }
   throw new Error('It did not settle')
 }
+/** Waits until all processes wait. What one has written can be read before it continues. */
+async function idle({ isIdle }: TaskWorld): Promise<void> {
+  for (let idleTurns = 0; idleTurns < 10; idleTurns = isIdle() ? idleTurns + 1 : 0) await setImmediate()
+}
 /** Moves the clock in steps, because a shared store answers turns of the event loop later. */
-async function pass({ clock, isIdle }: TaskWorld, ms: number): Promise<void> {
+async function pass(world: TaskWorld, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
-    await clock.advance(Math.min(5_000, left))
-    for (let idleTurns = 0; idleTurns < 10; idleTurns = isIdle() ? idleTurns + 1 : 0) await setImmediate()
+    await world.clock.advance(Math.min(5_000, left))
+    await idle(world)
   }
 }
 const reaches = (process: TasksFixture, taskId: unknown, status: string): Promise<void> =>
@@ -70,6 +74,7 @@ describe.each(stores)('on %s', (_, inWorld) => {
         Object.keys(((await other.get(taskId))['inputRequests'] as Params | undefined) ?? {})
       const answer = (inputResponses: Params): Promise<Params> => other.send('tasks/update', { taskId, inputResponses })
       await settled(async () => (await questions()).length === 1)
+      await idle(world)
       expect(await other.get(taskId)).toMatchObject({
         status: 'input_required',
         inputRequests: { 'who.1': { method: 'elicitation/create', params: { message: 'Who?', mode: 'form' } } },

@@ -8,6 +8,7 @@
  */
 
 import { writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import type { Params, Store } from 'sluice'
 import { cashier, openStore } from '../servers/payments.fixture.ts'
 import { openTaskPayments, parkedCallOf } from '../servers/task-payments.fixture.ts'
@@ -43,11 +44,19 @@ function nameOf(key: Parameters<Store['get']>[0], value?: string): string {
       : [what === undefined || area === 'process' || area === 'once' ? '' : what, status, state]
   return [area, ...about].filter(Boolean).join(' ')
 }
+let unanswered = 0
 async function around<T>(what: string, work: () => Promise<T>): Promise<T> {
   at(`before ${what}`)
-  const done = await work()
+  unanswered++
+  const done = await work().finally(() => unanswered--)
   at(`after ${what}`)
   return done
+}
+/** A write can be read before it is answered, so what a life reads may come before the last points. */
+async function end(): Promise<never> {
+  while (unanswered > 0) await setTimeout(1)
+  if (deadly === '-') say({ points: [...points] })
+  process.exit(0)
 }
 
 const inner = openStore(kind, folder)
@@ -75,8 +84,7 @@ if (tool.startsWith('parked')) {
   const inputResponses = { 'sure.1': { action: 'accept', content: { yes: true } } }
   const paid = await send('tools/call', { ...call, inputResponses, requestState: asked['requestState'] }, options)
   say({ answered: JSON.stringify(paid['content']) })
-  if (deadly === '-') say({ points: [...points] })
-  process.exit(0)
+  await end()
 }
 const created = await send('tools/call', { name: tool, arguments: { amount: Number(amount) } })
 if (created['taskId'] === undefined) throw new Error(`No task was created: ${JSON.stringify(created)}`)
@@ -93,5 +101,4 @@ if (tool === 'asking') {
 }
 const ended = await reach(taskId, 'completed')
 say({ answered: JSON.stringify(ended['result']) })
-if (deadly === '-') say({ points: [...points] })
-process.exit(0)
+await end()
