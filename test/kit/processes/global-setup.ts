@@ -14,6 +14,7 @@ const onPath = (command: string): boolean =>
 const needed: { readonly [debianPackage: string]: () => boolean } = {
   'redis-server': () => onPath('redis-server'),
   haproxy: () => onPath('haproxy') || existsSync('/usr/sbin/haproxy'),
+  e2fsprogs: () => onPath('mkfs.ext4') || existsSync('/usr/sbin/mkfs.ext4'),
   chromium: () => onPath('chromium'),
   sbcl: () => onPath('sbcl'),
   tmux: () => onPath('tmux'),

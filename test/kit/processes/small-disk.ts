@@ -13,16 +13,16 @@ export function mountSmallDisk(closing: (() => unknown)[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
   closing.push(() => rmSync(folder, { recursive: true, force: true }))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' })
+    run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder)
   } catch {
     return undefined
   }
-  closing.push(() => execFileSync('umount', ['-l', folder]))
+  closing.push(() => run('umount', '-l', folder))
   return folder
 }
 
 export const enlargeDisk = (disk: string): void => {
-  execFileSync('mount', ['-o', 'remount,size=8m', disk])
+  run('mount', '-o', 'remount,size=8m', disk)
 }
 
 /** The same for a disk that promises more space than is behind it: writes succeed, and a later sync fails. */
@@ -31,12 +31,20 @@ export function mountFailingDisk(closing: (() => unknown)[]): string | undefined
   if (!behind) return undefined
   enlargeDisk(behind)
   const [image, disk] = [join(behind, 'image'), join(behind, 'disk')]
-  execFileSync('truncate', ['-s', '64M', image])
-  execFileSync('mkfs.ext4', ['-q', image], { stdio: 'ignore' })
   mkdirSync(disk)
-  // Without a journal, which would fail as well and make the disk read-only.
-  execFileSync('tune2fs', ['-O', '^has_journal', image], { stdio: 'ignore' })
-  execFileSync('mount', ['-o', 'loop', image, disk])
-  closing.push(() => execFileSync('umount', ['-l', disk]))
+  try {
+    run('truncate', '-s', '64M', image)
+    run('mkfs.ext4', '-q', image)
+    // Without a journal, which would fail as well and make the disk read-only.
+    run('tune2fs', '-O', '^has_journal', image)
+    run('mount', '-o', 'loop', image, disk)
+  } catch {
+    return undefined
+  }
+  closing.push(() => run('umount', '-l', disk))
   return disk
+}
+
+const run = (command: string, ...args: readonly string[]): void => {
+  execFileSync(command, args, { stdio: 'ignore' })
 }
