@@ -97,7 +97,10 @@ async function startWorkerd(worker: string, texts: ReadonlyMap<string, string> =
   }
 }
 
-/** Returns the response, or `undefined` if the port does not listen yet. The socket is raw, so that the time of `fetch` is not measured. */
+/**
+ * Returns the response, or `undefined` if the port does not listen yet. The socket is raw, so that the time of `fetch`
+ * is not measured.
+ */
 async function post(port: number, request: string): Promise<string | undefined> {
   const socket = connect(port, '127.0.0.1')
   socket.setTimeout(silentAfterMs, () => socket.destroy(new Error('no answer')))

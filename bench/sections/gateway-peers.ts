@@ -1,6 +1,7 @@
 /**
- * A command served over HTTP, and a URL on stdio. Over HTTP it is beside the programs that do only this: `mcp-proxy` and `supergateway`. The upstream is the
- * same stdio server for all. Sluice runs with its checks and its log line per request.
+ * A command served over HTTP, and a URL on stdio. Over HTTP it is beside the programs that do only this: `mcp-proxy`
+ * and `supergateway`. The upstream is the same stdio server for all. Sluice runs with its checks and its log line per
+ * request.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'

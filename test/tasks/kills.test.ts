@@ -1,4 +1,7 @@
-/** kill −9 in a task's life. The long form, every point 50 times on SQLite, Redis and PostgreSQL, is `npm run soak -- task-kills`. */
+/**
+ * kill −9 in a task's life. The long form, every point 50 times on SQLite, Redis and PostgreSQL, is `npm run soak --
+ * task-kills`.
+ */
 
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../kit/processes/temporary-folder.ts'

@@ -124,7 +124,10 @@ const documentedFields = (fields: Fields): Partial<FrontMatter> =>
   )
 
 const heading = /^#{1,6}[ \t]+(.+?)[ \t]*#*$/m
-/** Matches lines that do not start a paragraph: headings, lists, tables, quotes, code, rules, HTML, images, and the imports of MDX. */
+/**
+ * Matches lines that do not start a paragraph: headings, lists, tables, quotes, code, rules, HTML, images, and the
+ * imports of MDX.
+ */
 const nonProseStart = /^(?:[#>|<*+-]|(?:import|export) .*(?:from|=) |\d+[.)] |```|~~~|!\[| {4})/
 
 function fromText({ name, changed }: Source, text: string): FrontMatter {

@@ -1,6 +1,6 @@
 /**
- * One process of a fleet: tools that say which process ran them, on a shared Redis or PostgreSQL. Configured by the environment and
- * run on the build, as examples/fleet.ts is; says where it listens on stdout.
+ * One process of a fleet: tools that say which process ran them, on a shared Redis or PostgreSQL. Configured by the
+ * environment and run on the build, as examples/fleet.ts is; says where it listens on stdout.
  */
 
 import { apiKeys, ask, authenticate, rateLimit, resource, tool } from 'sluice'

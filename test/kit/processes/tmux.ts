@@ -1,4 +1,7 @@
-/** A program in a real terminal: tmux runs it, types keys and reads the screen. Each terminal has a server that ends with its test. */
+/**
+ * A program in a real terminal: tmux runs it, types keys and reads the screen. Each terminal has a server that ends
+ * with its test.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

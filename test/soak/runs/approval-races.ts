@@ -1,4 +1,7 @@
-/** 200 approved tickets, each retried 50 times in parallel from each of 4 processes, on SQLite, Redis and PostgreSQL: 200 executions. */
+/**
+ * 200 approved tickets, each retried 50 times in parallel from each of 4 processes, on SQLite, Redis and PostgreSQL:
+ * 200 executions.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -49,7 +49,10 @@ export async function configPrint(
 /** A narrower column for values would have a few characters per line. */
 const minValueWidth = 24
 
-/** Makes the table for a terminal. Values are whole, on several lines if necessary. The variables are left out if they do not fit. */
+/**
+ * Makes the table for a terminal. Values are whole, on several lines if necessary. The variables are left out if they
+ * do not fit.
+ */
 function narrowTable(terminal: Terminal, rows: readonly (readonly [string, string, string, string])[]): string {
   const head = ['SETTING', 'FROM', 'VARIABLE', 'VALUE'] as const
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))

@@ -72,7 +72,10 @@ export function NotifyButton(): JSX.Element | null {
 
 const maxTickets = 100
 
-/** Shows a notification for tickets that this person may decide and that were not there before. Returns a function that stops it. */
+/**
+ * Shows a notification for tickets that this person may decide and that were not there before. Returns a function that
+ * stops it.
+ */
 function notifyOfNewTickets(): () => void {
   let known: ReadonlySet<string> | undefined
   const look = async (): Promise<void> => {

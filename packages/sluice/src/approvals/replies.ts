@@ -125,8 +125,9 @@ export function approvalDenied({ tool }: Proposal, decisions: readonly Decision[
 const progressIntervalMs = 5_000
 
 /**
- * Waits for a quick decision, so that the caller need not call again. Resolves when the ticket is decided, `waitMs` have passed or the call has ended. Waits at most half of the tool's
- * timeout, so that time remains to run. A call that misses the notification of a decision just waits longer.
+ * Waits for a quick decision, so that the caller need not call again. Resolves when the ticket is decided, `waitMs`
+ * have passed or the call has ended. Waits at most half of the tool's timeout, so that time remains to run. A call that
+ * misses the notification of a decision just waits longer.
  */
 export function waitForDecision(
   call: Call,

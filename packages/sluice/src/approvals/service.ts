@@ -1,6 +1,6 @@
 /**
- * The service through which people and their tools use tickets. The console, the command, the webhook and `approval/respond` all use this
- * service, so that a decision is made and checked in one place.
+ * The service through which people and their tools use tickets. The console, the command, the webhook and
+ * `approval/respond` all use this service, so that a decision is made and checked in one place.
  */
 
 import type { Bus } from '../core/bus.ts'

@@ -75,7 +75,10 @@ class TrackedClaim implements SlotClaim {
 
 export function createSlots({ slots, queue }: SlotsOptions): Slots {
   if (!(slots >= 1) || !(queue >= 0)) throw new TypeError('"slots" must be at least 1 and "queue" at least 0')
-  /** The waiting claims of each key, in the order the keys are served. They are sets, because a claim may leave from any position. */
+  /**
+   * The waiting claims of each key, in the order the keys are served. They are sets, because a claim may leave from any
+   * position.
+   */
   const waitingByKey = new Map<string, Set<TrackedClaim>>()
   let taken = 0
   let waiting = 0

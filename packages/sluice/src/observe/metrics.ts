@@ -38,7 +38,10 @@ interface Series {
   sumMs: number
 }
 
-/** `counts` is what is counted elsewhere, read when the metrics are. `server` labels every series, so that several servers can share a page. */
+/**
+ * `counts` is what is counted elsewhere, read when the metrics are. `server` labels every series, so that several
+ * servers can share a page.
+ */
 export function createMetrics(
   { tenants = 0 }: MetricsOptions = {},
   counts: readonly Gauge[] = [],

@@ -1,4 +1,7 @@
-/** Questions in the middle of the work. They are written into the record, answered through any process, and read back by this one. */
+/**
+ * Questions in the middle of the work. They are written into the record, answered through any process, and read back by
+ * this one.
+ */
 
 import type { Call } from '../core/call.ts'
 import { fail, missingCapability, RpcError } from '../core/error.ts'

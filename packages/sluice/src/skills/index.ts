@@ -1,4 +1,7 @@
-/** Skills: folders of instructions that a server offers beside its tools. They run anywhere; `sluice/skills-node` reads a folder. */
+/**
+ * Skills: folders of instructions that a server offers beside its tools. They run anywhere; `sluice/skills-node` reads
+ * a folder.
+ */
 
 import type { Params } from '../core/json.ts'
 import { sha256 } from '../core/sha256.ts'

@@ -1,6 +1,7 @@
 /**
- * The methods of tasks: `tasks/get`, `tasks/update` and `tasks/cancel`, and `taskIds` of `subscriptions/listen`. Refused in this order: the header, the capability, the id. So a client
- * that does not know tasks learns that first, whatever id it sends.
+ * The methods of tasks: `tasks/get`, `tasks/update` and `tasks/cancel`, and `taskIds` of `subscriptions/listen`.
+ * Refused in this order: the header, the capability, the id. So a client that does not know tasks learns that first,
+ * whatever id it sends.
  */
 
 import type { Answer } from '../core/answer.ts'

@@ -26,8 +26,9 @@ export interface TestClientOptions {
   /** Answers the server's questions: requests before 2026-07-28, `input_required` from then on. */
   answer?(method: string, params: Params): unknown
   /**
-   * Decides about calls that need an approval, as the person would. An approved call then runs, and a denied one returns
-   * an error. Without this option a gated call returns that an approval is required. A server that is passed in needs `createApprovals({ approver: 'client' })`.
+   * Decides about calls that need an approval, as the person would. An approved call then runs, and a denied one
+   * returns an error. Without this option a gated call returns that an approval is required. A server that is passed in
+   * needs `createApprovals({ approver: 'client' })`.
    */
   approve?(request: TestApproval): boolean | Promise<boolean>
 }
