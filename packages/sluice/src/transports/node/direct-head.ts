@@ -13,7 +13,8 @@ export interface DirectHead {
 }
 
 const requestLine = /POST (\/[\x21-\x7e]*) HTTP\/1\.1\r\n/y
-const headerLine = /([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e]*)\r\n/y
+/** The value begins with no space. Otherwise a line of spaces that does not match would be tried in all divisions. */
+const headerLine = /([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[\x21-\x7e][\x20-\x7e]*)?)\r\n/y
 /** Longer bodies arrive in several pieces, which `node:http` reads. */
 const bodyLength = /^\d{1,5}$/
 /** Headers that change how the message or its connection is read. */
