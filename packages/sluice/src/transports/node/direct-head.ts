@@ -18,7 +18,7 @@ const headerLine = /([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[\x21-\x7e][\x20-\x7e]*)?)\r
 /** Longer bodies arrive in several pieces, which `node:http` reads. */
 const bodyLength = /^\d{1,5}$/
 /** Headers that change how the message or its connection is read. */
-const notPlain = new Set(['expect', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+const notPlain = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 /** Parses a head up to and including its empty line. `undefined` if it is not a plain POST. */
 export function parseDirectHead(head: string): DirectHead | undefined {
