@@ -21,9 +21,14 @@ export async function checkMachine(
     await checkPort('Port', host, port, '--port', isRunning),
     ...(console
       ? [
-          await checkPort('Console port', console.host, console.port, '--console-port', async () =>
-            // Another Sluice may have the console's port. Then the servers of this configuration cannot run.
-            (port === 0 || (await isRunning())) && (await isConsole(console)),
+          await checkPort(
+            'Console port',
+            console.host,
+            console.port,
+            '--console-port',
+            async () =>
+              // Another Sluice may have the console's port. Then the servers of this configuration cannot run.
+              (port === 0 || (await isRunning())) && (await isConsole(console)),
           ),
         ]
       : []),
