@@ -9,8 +9,8 @@ export function errorMessage(thrown: unknown): string {
   const { message, cause } = thrown
   if (!isStoreRefusal(thrown) || !(cause instanceof Error)) return message
   // A refused connection to a name with several addresses has only a code.
-  const said = cause.message || ('code' in cause ? String(cause.code) : '')
-  const reason = isPasswordMissing(said) ? 'PostgreSQL wants a password, so set SLUICE_POSTGRES_PASSWORD' : said
+  const text = cause.message || ('code' in cause ? String(cause.code) : '')
+  const reason = isPasswordMissing(text) ? 'PostgreSQL wants a password, so set SLUICE_POSTGRES_PASSWORD' : text
   return reason === '' ? message : `${message}: ${escapeControls(reason)}`
 }
 
