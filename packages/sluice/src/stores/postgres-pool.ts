@@ -103,6 +103,14 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       away = false
       ready.add(connection)
       return connection
+    } finally {
+      cancelTimer()
+      if (!isOpen) lose(connection)
+    }
+  }
+  async function tryToOpen(): Promise<PostgresConnection> {
+    try {
+      return await open()
     } catch (thrown) {
       if (ready.size > 0) growAt = now() + growMs
       else {
@@ -111,14 +119,12 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       }
       throw toUnopened(thrown)
     } finally {
-      cancelTimer()
-      if (!isOpen) lose(connection)
       opening = undefined
     }
   }
   const begin = (): Promise<PostgresConnection> => {
     if (!opening) {
-      opening = open()
+      opening = tryToOpen()
       opening.catch(() => {})
     }
     return opening
