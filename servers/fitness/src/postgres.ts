@@ -2,7 +2,7 @@
 
 import type { PostgresDatabase, PostgresSql } from 'sluice/postgres'
 import { postgresDatabase } from 'sluice/postgres'
-import type { Sql, SqlRow } from './sql.ts'
+import type { Sql, SqlRow, SqlValue } from './sql.ts'
 import { moreTables, nightTables, schema, tables } from './tables.ts'
 
 /** Step n migrates the schema from version n to n + 1. A released step never changes; new steps are appended. */
@@ -20,17 +20,21 @@ export async function connectPostgres(url: string): Promise<Sql> {
     throw thrown
   }
   return {
-    query: async (text, values) => (await database.query(text, values)).rows as readonly SqlRow[],
-    execute: async (text, values) => (await database.query(text, values)).count,
+    query: async (text, values) => (await database.query(text, withoutNul(values))).rows as readonly SqlRow[],
+    execute: async (text, values) => (await database.query(text, withoutNul(values))).count,
     transaction: (changes) =>
       database.transaction(async (sql) => {
         const counts: number[] = []
-        for (const [text, values] of changes) counts.push((await sql.query(text, values)).count)
+        for (const [text, values] of changes) counts.push((await sql.query(text, withoutNul(values))).count)
         return counts
       }),
     close: () => database.close(),
   }
 }
+
+/** PostgreSQL's text holds no U+0000: one in the name of an activity would refuse all activities of its transaction. */
+const withoutNul = (values: readonly SqlValue[] = []): readonly SqlValue[] =>
+  values.map((value) => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value))
 
 /**
  * If several processes start together, one performs the steps and the others wait for it. An account that may not create

@@ -109,6 +109,15 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
+  test('the NUL character in a name or an id is an error nowhere', async () => {
+    const archive = await opened()
+    const log = archive.forTenant(aTenant())
+    expect(await log.add([an({ name: 'a\0b' }), an({ id: 'c', startedAt: 1_700_100_000 })])).toBe(2)
+    expect(await log.get('a\0b')).toBeUndefined()
+    expect((await log.get('a'))?.name).toMatch(/^a[\0\ufffd]b$/)
+    await archive.close()
+  })
+
   test('a year is added once, however often and by however many concurrent callers', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
