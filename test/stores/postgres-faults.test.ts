@@ -7,12 +7,12 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { PostgresOptions, PostgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { checkPostgresDurability, postgresBus, postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
@@ -388,6 +388,13 @@ test('a value or a key that is too large is refused before it is sent; a bucket 
   expect(await store.take([random], once)).toBe(0)
   expect(await store.take([`${random}2`], once)).toBe(0)
   expect(await store.take([random], once)).toBeGreaterThan(0)
+})
+
+test('an idle connection is kept alive before a firewall forgets it', async () => {
+  const keepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive')
+  closing.push(() => keepAlive.mockRestore())
+  await open().set(['a'], '1')
+  expect(keepAlive).toHaveBeenCalledWith(true, 30_000)
 })
 
 test('a closed store refuses', async () => {

@@ -41,6 +41,12 @@ export interface PostgresConnectionOptions {
   notified?(channel: string, payload: string): void
 }
 
+/**
+ * An idle connection shows that often that it is there. Firewalls and load balancers forget a silent one after minutes, and
+ * the next call would cost a deadline; by default Linux waits two hours.
+ */
+export const keepAliveMs = 30_000
+
 /** Text as it came: numbers and booleans are converted where they are used. */
 const types = { getTypeParser: () => (value: string) => value }
 
@@ -55,6 +61,7 @@ export function createConnection(options: PostgresConnectionOptions): {
     connectionString: url,
     application_name: application,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     pipeline: true,
     stream: () => socket,
     types: types as unknown as pg.CustomTypesConfig,

@@ -5,6 +5,7 @@
 
 import pg from 'pg'
 import { storeUnavailable } from '../core/error.ts'
+import { keepAliveMs } from './postgres-connection.ts'
 import { isUseless, toUnavailable, toUnopened } from './postgres-errors.ts'
 
 /** What one statement returned. */
@@ -125,6 +126,7 @@ function createPool(url: string): pg.Pool {
     query_timeout: silentMs,
     application_name: 'sluice',
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     types: types as unknown as pg.CustomTypesConfig,
     // Not as parameters of the connection, which PgBouncer refuses.
     onConnect: (client) =>
