@@ -118,6 +118,11 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 /** Counts and ids come as numbers, because none exceeds the range of a double. */
 const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) }
 
+/** Not parameters of the connection, because PgBouncer refuses these. */
+async function setTimeouts(client: pg.ClientBase): Promise<void> {
+  await client.query(`SET statement_timeout = ${statementMs}; SET idle_in_transaction_session_timeout = ${statementMs}`)
+}
+
 function createPool(url: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -128,9 +133,8 @@ function createPool(url: string): pg.Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     types: types as unknown as pg.CustomTypesConfig,
-    // Not as parameters of the connection, which PgBouncer refuses.
-    onConnect: (client) =>
-      client.query(`SET statement_timeout = ${statementMs}; SET idle_in_transaction_session_timeout = ${statementMs}`),
+    // The pool waits for the promise, which its types do not say.
+    onConnect: setTimeouts as (client: pg.ClientBase) => void,
   })
   // Without listeners, a connection that breaks would end the process: an idle one, and one in use.
   pool.on('error', () => {})
