@@ -419,6 +419,19 @@ test('closing does not wait forever for a silent server', async () => {
   }
 })
 
+test('closing does not wait for the migration of another process', async () => {
+  const clock = fakeClock()
+  const store = open({ clock })
+  const holder = await connect()
+  await holder.query(`SELECT pg_advisory_lock(hashtextextended('sluice migration of "f${opened}"', 0))`)
+  const refused = expect(store.get(['a'])).rejects.toMatchObject(unavailable)
+  await eventually(async () => (await ask('SELECT count(*) FROM pg_locks WHERE NOT granted')) === '1')
+  const closed = store.close()
+  await clock.advance(20_000)
+  await closed
+  await refused
+})
+
 test('only a server that keeps what it acknowledged is trusted with tickets, and the message says what to set', async () => {
   const store = open()
   await store.set(['a'], '1')
