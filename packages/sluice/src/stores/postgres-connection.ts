@@ -129,9 +129,10 @@ const server: Statement = {
   text: `SELECT current_setting('server_encoding'), current_setting('server_version_num')`,
 }
 /**
- * The path names PostgreSQL's own schema alone: another account could add a function of the same name to a schema that it
- * may write to, and would run as this one. The verbs rely on read committed. All of them go through an index: a plan that was made while a table was small must not
- * read the whole table later. Plans without an alternative look expensive, which would start the compiler (`jit`).
+ * The path names PostgreSQL's own schema alone: another account could add a function of the same name to a schema that
+ * it may write to, and would run as this one. The verbs rely on read committed. All of them go through an index: a plan
+ * that was made while a table was small must not read the whole table later. Plans without an alternative look
+ * expensive, which would start the compiler (`jit`).
  */
 const session = (statementMs: number): string => `
   SET search_path = pg_catalog;
