@@ -107,6 +107,20 @@ describe('trying a tool', () => {
       expect((await owner.post(path, { key: keys['agent'], arguments: text })).status).toBe(400)
   })
 
+  test.each([
+    ['a number that would be rounded', '{"order":"o","cents":9007199254740993}'],
+    ['a member named twice', '{"order":"o","cents":1,"cents":100}'],
+    ['__proto__', '{"order":"o","__proto__":{}}'],
+    ['nesting without end', `{"order":"o","more":${'['.repeat(29_000)}${']'.repeat(29_000)}}`],
+    ['two objects', '{"order":"o"},{"order":"p"}'],
+  ])('arguments with %s are refused, as on every transport', async (_, text) => {
+    const path = 'api/servers/shop/tools/refund/try'
+    expect(await owner.post(path, { key: keys['agent'], arguments: text })).toMatchObject({
+      status: 400,
+      body: { reason: 'invalidParams', message: expect.stringContaining('"arguments"') },
+    })
+  })
+
   test('the limits of the key apply', async () => {
     const own = await openConsoleFixture({ limit: { burst: 2, perSecond: 0.001 } })
     await own.createAgentKey()
