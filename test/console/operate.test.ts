@@ -323,6 +323,25 @@ describe('who may call what', () => {
     await server.close()
   })
 
+  test('rules for other tenants are hidden from a tenant’s operator', async () => {
+    const own = await openConsoleFixture({
+      rules: [
+        { tool: 'refund', tenant: 'globex', caller: 'gus', approval: 'always', needed: 2, of: ['gina', 'greg'] },
+        { tool: 'refund', tenant: ['globex', 'acme'], approval: 'always' },
+        { approval: 'tool' },
+      ],
+    })
+    const { secret } = await own.consoleApp.operators.create({ name: 'olga', tenants: ['acme'] })
+    const rulesOf = async (who: BrowserSession): Promise<unknown> =>
+      ((await who.get('api/servers')).body['servers'] as readonly { rules: unknown }[])[0]?.rules
+    expect(await rulesOf(await signInAsOwner(own))).toMatchObject([{}, { text: expect.stringContaining('globex') }, {}])
+    expect(await rulesOf(await signIn(own, { key: secret }))).toEqual([
+      { place: 1, text: 'tool refund for tenant acme: needs an approval' },
+      { place: 2, text: 'every tool: as the tool states' },
+    ])
+    await own.close()
+  })
+
   test('rules of a gateway count, with the reason for a no', async () => {
     const raw = await rawUpstream({ tools: [rawTool('read'), rawTool('write')] })
     const team = gateway({
