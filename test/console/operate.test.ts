@@ -149,6 +149,37 @@ describe('trying a tool', () => {
     expect((await owner.post('api/servers/shop/tools/price/try', { arguments: '{}' })).status).toBe(400)
   })
 
+  test('the operator who tried it is not the other person who must approve it', async () => {
+    const store = memoryStore()
+    const audit = createAudit({ store })
+    const approvals = createApprovals({ store, audit, approver: 'other' })
+    const consoleApp = createConsole({ store, audit, approvals })
+    const callers = apiKeys(store)
+    const server = createServer(shopDefinition, {
+      store,
+      use: [audit, approvals, consoleApp.watch, authenticate(callers)],
+    })
+    const { url, close } = await consoleApp.listen({ port: 0 })
+    const enter = async (name: string): Promise<BrowserSession> => {
+      const scopes = ['tools:call', 'approvals:decide'] as const
+      return signIn({ url }, { key: (await consoleApp.operators.create({ name, scopes })).secret })
+    }
+    const [olga, pia] = [await enter('olga'), await enter('pia')]
+    const { key } = await callers.create({ subject: 'robot', scopes: ['refund:write'] })
+    const { body } = await tryTool('refund', { order: 'four eyes' }, { who: olga, key: key.id })
+    const path = `api/tickets/${String(body['ticket'])}`
+    const { digest, mayDecide } = (await olga.get(path)).body
+    expect(mayDecide).toBe(false)
+    const decide = (who: BrowserSession) => who.post(`${path}/decision`, { approved: true, digest })
+    expect(await decide(olga)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('another person') },
+    })
+    expect(await decide(pia)).toMatchObject({ status: 200, body: { status: 'approved' } })
+    await close()
+    await server.close()
+  })
+
   test('a revoked key runs nothing', async () => {
     await fixture.createAgentKey('leaver')
     const key = (await keyIds(owner))['leaver']
