@@ -234,6 +234,8 @@ test('a forged state, one of another tenant, an expired one and a reused one are
   for (const bad of ['', 'x.y', `${forged}.${code}`, `${body}.${code.slice(1)}`])
     expect((await followLink(`${callback}?code=c&state=${bad}`)).status).toBe(400)
   expect((await followLink(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
+  // Not a URL, and the listener must outlive it.
+  expect((await fetch(`${new URL(callback).origin}//`)).status).toBe(400)
   await clock.advance(16 * 60_000)
   expect((await followLink(`${callback}?code=c&state=${state}`)).status).toBe(400)
   expect(await archive.forTenant('bob').connection('strava')).toBeUndefined()

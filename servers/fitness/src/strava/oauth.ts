@@ -53,6 +53,7 @@ const tokens = z.object({
 type Tokens = z.infer<typeof tokens>
 
 const stateMs = 15 * 60_000
+const base = 'http://callback'
 const codeMs = 10 * 60_000
 const maxAttempts = 5
 
@@ -144,7 +145,9 @@ export function createStrava(
         response.writeHead(page.status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
         response.end(`${page.text}\n`)
       }
-      finish(new URL(request.url ?? '/', 'http://callback')).then(answer, () => response.destroy())
+      // Any page can send a browser here, also to a target that is not a URL, such as `//`.
+      const target = URL.canParse(request.url ?? '', base) ? (request.url ?? '') : '/'
+      finish(new URL(target, base)).then(answer, () => response.destroy())
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)
