@@ -254,8 +254,13 @@ test('a sign-in link opened by another person connects nothing: only the caller 
   const colleague = await as('colleague', 'mallory')
   for (const other of [alice, colleague])
     expect(textOf(await other('connect_provider', { provider: 'strava', code }))).toContain('Start again')
-  for (let tries = 0; tries < 5; tries++)
-    expect(textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))).toContain('wrong')
+  const guess = async (): Promise<string> =>
+    textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))
+  // Guesses that arrive together do not cost one try.
+  const together = await Promise.all(Array.from({ length: 20 }, guess))
+  const compared = together.filter((text) => text.includes('wrong')).length
+  expect(compared).toBeGreaterThan(0)
+  for (let tries = compared; tries < 5; tries++) expect(await guess()).toContain('wrong')
   expect(textOf(await mallory('connect_provider', { provider: 'strava', code }))).toContain('Start again')
   expect(await archive.forTenant('mallory').connection('strava')).toBeUndefined()
 })
