@@ -235,6 +235,7 @@ test('a browser on this machine comes back to a page that takes one answer', asy
     async show(page) {
       // Another page tries its luck first.
       statuses.push((await fetch(`${redirect.redirectUrl}?code=evil&state=guessed`)).status)
+      statuses.push((await fetch(`${new URL(redirect.redirectUrl).origin}//`)).status)
       statuses.push((await fetch(page)).status)
     },
   })
@@ -242,7 +243,7 @@ test('a browser on this machine comes back to a page that takes one answer', asy
   const { redirectUrl, authorize: waits } = redirect
   const oauth = createOAuth({ url: world.url, redirectUrl, authorize: waits })
   await connect(httpTransport(world.url, { authorization: oauth }))
-  expect(statuses).toEqual([400, 200])
+  expect(statuses).toEqual([400, 400, 200])
 })
 
 test('metadata of another issuer is refused', async () => {

@@ -107,6 +107,20 @@ describe('trying a tool', () => {
       expect((await owner.post(path, { key: keys['agent'], arguments: text })).status).toBe(400)
   })
 
+  test.each([
+    ['a number that would be rounded', '{"order":"o","cents":9007199254740993}'],
+    ['a member named twice', '{"order":"o","cents":1,"cents":100}'],
+    ['__proto__', '{"order":"o","__proto__":{}}'],
+    ['nesting without end', `{"order":"o","more":${'['.repeat(29_000)}${']'.repeat(29_000)}}`],
+    ['two objects', '{"order":"o"},{"order":"p"}'],
+  ])('arguments with %s are refused, as on every transport', async (_, text) => {
+    const path = 'api/servers/shop/tools/refund/try'
+    expect(await owner.post(path, { key: keys['agent'], arguments: text })).toMatchObject({
+      status: 400,
+      body: { reason: 'invalidParams', message: expect.stringContaining('"arguments"') },
+    })
+  })
+
   test('the limits of the key apply', async () => {
     const own = await openConsoleFixture({ limit: { burst: 2, perSecond: 0.001 } })
     await own.createAgentKey()
@@ -133,6 +147,37 @@ describe('trying a tool', () => {
     expect((await tryTool('no such tool', {})).status).toBe(404)
     expect((await tryTool('price', {}, { server: 'no such server' })).status).toBe(404)
     expect((await owner.post('api/servers/shop/tools/price/try', { arguments: '{}' })).status).toBe(400)
+  })
+
+  test('the operator who tried it is not the other person who must approve it', async () => {
+    const store = memoryStore()
+    const audit = createAudit({ store })
+    const approvals = createApprovals({ store, audit, approver: 'other' })
+    const consoleApp = createConsole({ store, audit, approvals })
+    const callers = apiKeys(store)
+    const server = createServer(shopDefinition, {
+      store,
+      use: [audit, approvals, consoleApp.watch, authenticate(callers)],
+    })
+    const { url, close } = await consoleApp.listen({ port: 0 })
+    const enter = async (name: string): Promise<BrowserSession> => {
+      const scopes = ['tools:call', 'approvals:decide'] as const
+      return signIn({ url }, { key: (await consoleApp.operators.create({ name, scopes })).secret })
+    }
+    const [olga, pia] = [await enter('olga'), await enter('pia')]
+    const { key } = await callers.create({ subject: 'robot', scopes: ['refund:write'] })
+    const { body } = await tryTool('refund', { order: 'four eyes' }, { who: olga, key: key.id })
+    const path = `api/tickets/${String(body['ticket'])}`
+    const { digest, mayDecide } = (await olga.get(path)).body
+    expect(mayDecide).toBe(false)
+    const decide = (who: BrowserSession) => who.post(`${path}/decision`, { approved: true, digest })
+    expect(await decide(olga)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('another person') },
+    })
+    expect(await decide(pia)).toMatchObject({ status: 200, body: { status: 'approved' } })
+    await close()
+    await server.close()
   })
 
   test('a revoked key runs nothing', async () => {
@@ -307,6 +352,25 @@ describe('who may call what', () => {
     })
     await close()
     await server.close()
+  })
+
+  test('rules for other tenants are hidden from a tenant’s operator', async () => {
+    const own = await openConsoleFixture({
+      rules: [
+        { tool: 'refund', tenant: 'globex', caller: 'gus', approval: 'always', needed: 2, of: ['gina', 'greg'] },
+        { tool: 'refund', tenant: ['globex', 'acme'], approval: 'always' },
+        { approval: 'tool' },
+      ],
+    })
+    const { secret } = await own.consoleApp.operators.create({ name: 'olga', tenants: ['acme'] })
+    const rulesOf = async (who: BrowserSession): Promise<unknown> =>
+      ((await who.get('api/servers')).body['servers'] as readonly { rules: unknown }[])[0]?.rules
+    expect(await rulesOf(await signInAsOwner(own))).toMatchObject([{}, { text: expect.stringContaining('globex') }, {}])
+    expect(await rulesOf(await signIn(own, { key: secret }))).toEqual([
+      { place: 1, text: 'tool refund for tenant acme: needs an approval' },
+      { place: 2, text: 'every tool: as the tool states' },
+    ])
+    await own.close()
   })
 
   test('rules of a gateway count, with the reason for a no', async () => {

@@ -183,7 +183,11 @@ test('a link that another person opens connects nothing', async () => {
   // The victim's own client cannot use the code for the victim, nor does it connect mallory.
   await expect(signIns.confirm(victim, 'notes', code)).rejects.toThrow('No sign-in to notes waits')
   const wrong = code.startsWith('0') ? '11111111' : '00000000'
-  for (let tries = 0; tries < 4; tries++)
+  // Guesses that arrive together do not cost one try.
+  const guesses = await Promise.allSettled(Array.from({ length: 20 }, () => signIns.confirm(mallory, 'notes', wrong)))
+  const compared = guesses.filter((guess) => guess.status === 'rejected' && String(guess.reason).includes('wrong'))
+  expect(compared.length).toBeGreaterThan(0)
+  for (let tries = compared.length; tries < 4; tries++)
     await expect(signIns.confirm(mallory, 'notes', wrong)).rejects.toThrow('wrong')
   await expect(signIns.confirm(mallory, 'notes', wrong)).rejects.toThrow('last try')
   // After the last try even the right code is void.

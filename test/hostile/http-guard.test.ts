@@ -3,7 +3,10 @@
  * by adding one.
  */
 
-import { serveHttp } from 'sluice/node'
+import { defineServer } from 'sluice'
+import type { HttpServing, ManyServing } from 'sluice/node'
+import { createServer, serveHttp, serveMany } from 'sluice/node'
+import { health, metrics } from 'sluice/plugins'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EntryPoint, HeaderLine } from '../kit/clients/http-entry-points.ts'
 import { httpEntryPoints } from '../kit/clients/http-entry-points.ts'
@@ -446,6 +449,57 @@ test('a path that is not the endpoint serves nothing, however it is written', as
   expect(runs.get('echo')).toBeUndefined()
   expect(await attemptAt(port, '/mcp?x=1')([['host', `127.0.0.1:${port}`]])).toBe(200)
   await serving.close()
+})
+
+describe.each([[undefined], [['mcp.example.com']]])('the pages for this machine, with the hosts %j', (hosts) => {
+  const named = (name: string) =>
+    createServer(defineServer({ name, version: '1' }), { use: [metrics(), health({ readers: 'everyone' })] })
+  let alone: HttpServing
+  let several: ManyServing
+  beforeAll(async () => {
+    alone = await serveHttp(named('alone'), { port: 0, ...(hosts && { hosts }) })
+    several = await serveMany({ '/a': { server: named('a') } }, { port: 0, ...(hosts && { hosts }) })
+  })
+  afterAll(() => Promise.all([alone.close(), several.close()]))
+  const statuses = (headers: readonly HeaderLine[], page: string): Promise<number[]> =>
+    Promise.all(
+      [
+        [alone.url, page],
+        [several.urls['/a'], page],
+        [several.urls['/a'], `/a${page}`],
+      ].map(async ([url = '', path = '']) => {
+        const port = new URL(url).port
+        const http = await rawHttp(Number(port))
+        const filled = headers.map(([name, value]) => [name, value.replaceAll('PORT', port)] as const)
+        http.write(requestHead(filled, { method: 'GET', path }))
+        const { status } = await http.next()
+        http.destroy()
+        return status
+      }),
+    )
+
+  test.each(['localhost:PORT', '127.0.0.1:PORT', '[::1]:PORT', '0.0.0.0:PORT', 'localhost'])(
+    'are read at %s',
+    async (host) => {
+      expect(await statuses([['Host', host]], '/metrics')).toEqual([200, 200, 200])
+    },
+  )
+
+  test.each([
+    'evil.example',
+    'evil.example:PORT',
+    'localhost.evil.example:PORT',
+    '127.0.0.1.nip.io:PORT',
+    'localhost.',
+  ])('are hidden from a page of %s that was rebound to this machine', async (host) => {
+    expect(await statuses([['Host', host]], '/metrics')).toEqual([404, 404, 404])
+    expect(await statuses([['Host', host]], '/healthz')).toEqual([200, 200, 200])
+  })
+
+  test('are read under a name of the server', async () => {
+    const status = hosts ? 200 : 404
+    expect(await statuses([['Host', 'mcp.example.com:PORT']], '/metrics')).toEqual([status, status, status])
+  })
 })
 
 test('a session does not bypass the guard', async () => {

@@ -4,9 +4,11 @@ import { Client as ClientV2 } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { Layer } from 'sluice'
 import { authenticate, defineServer, tool } from 'sluice'
 import type { HttpServing } from 'sluice/node'
 import { createServer, serveHttp } from 'sluice/node'
+import { customLayer } from 'sluice/plugins'
 import { fakeClock } from 'sluice/testing'
 import type { SocketOptions } from 'sluice/websocket'
 import { websocket } from 'sluice/websocket'
@@ -131,6 +133,23 @@ test('an upgrade is refused before it happens: origin, host, subprotocol, creden
   expect(await refusal(url.replace('/ws', '/wss'), good)).toBe(404)
   const { ws } = await open(url, good)
   expect(ws.protocol).toBe('mcp')
+})
+
+test('layers and tools do not see the token, however the client sent it', async () => {
+  const seen: (string | undefined)[] = []
+  const look: Layer = (next) => (call) => {
+    for (const name of ['authorization', 'sec-websocket-protocol', 'Sec-WebSocket-Protocol'])
+      seen.push(call.via.header(name))
+    return next(call)
+  }
+  const { url } = await serve({ use: [authenticate({ verifiers: [verifier] }), customLayer(look)] })
+  const ws = new WebSocket(url, ['mcp', 'mcp.bearer.good-ann'])
+  onTestFinished(() => ws.terminate())
+  await new Promise((resolve) => ws.on('open', resolve))
+  const answered = new Promise((resolve) => ws.on('message', resolve))
+  ws.send(JSON.stringify(callOf(1, 'echo', { text: 'hello' })))
+  await answered
+  expect(seen).toEqual([undefined, undefined, undefined])
 })
 
 test('a plain request to it is told to upgrade', async () => {

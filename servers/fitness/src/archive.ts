@@ -46,6 +46,8 @@ export interface TrainingLog {
   /** A sign-in of this subject that waits for its code, encrypted. */
   pending(subject: string): Promise<string | undefined>
   setPending(subject: string, sealed: string): Promise<void>
+  /** Replaces it if it is still `from`. Returns whether it was. */
+  changePending(subject: string, from: string, to: string): Promise<boolean>
   deletePending(subject: string): Promise<void>
   touch(subject: string, at: number): Promise<void>
   lastActive(subject: string): Promise<number | undefined>
@@ -220,6 +222,10 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
       const text =
         'INSERT INTO sluice_fitness.pending VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET sealed = excluded.sealed'
       await sql.execute(text, [tenant, subject, sealed])
+    },
+    async changePending(subject, from, to) {
+      const text = 'UPDATE pending SET sealed = $4 WHERE tenant = $1 AND subject = $2 AND sealed = $3'
+      return (await sql.execute(text, [tenant, subject, from, to])) > 0
     },
     async deletePending(subject) {
       await sql.execute('DELETE FROM sluice_fitness.pending WHERE tenant = $1 AND subject = $2', [tenant, subject])

@@ -234,6 +234,8 @@ test('a forged state, one of another tenant, an expired one and a reused one are
   for (const bad of ['', 'x.y', `${forged}.${code}`, `${body}.${code.slice(1)}`])
     expect((await followLink(`${callback}?code=c&state=${bad}`)).status).toBe(400)
   expect((await followLink(`${callback}?code=made-up&state=${state}`)).status).toBe(502)
+  // Not a URL, and the listener must outlive it.
+  expect((await fetch(`${new URL(callback).origin}//`)).status).toBe(400)
   await clock.advance(16 * 60_000)
   expect((await followLink(`${callback}?code=c&state=${state}`)).status).toBe(400)
   expect(await archive.forTenant('bob').connection('strava')).toBeUndefined()
@@ -252,8 +254,13 @@ test('a sign-in link opened by another person connects nothing: only the caller 
   const colleague = await as('colleague', 'mallory')
   for (const other of [alice, colleague])
     expect(textOf(await other('connect_provider', { provider: 'strava', code }))).toContain('Start again')
-  for (let tries = 0; tries < 5; tries++)
-    expect(textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))).toContain('wrong')
+  const guess = async (): Promise<string> =>
+    textOf(await mallory('connect_provider', { provider: 'strava', code: '00000000' }))
+  // Guesses that arrive together do not cost one try.
+  const together = await Promise.all(Array.from({ length: 20 }, guess))
+  const compared = together.filter((text) => text.includes('wrong')).length
+  expect(compared).toBeGreaterThan(0)
+  for (let tries = compared; tries < 5; tries++) expect(await guess()).toContain('wrong')
   expect(textOf(await mallory('connect_provider', { provider: 'strava', code }))).toContain('Start again')
   expect(await archive.forTenant('mallory').connection('strava')).toBeUndefined()
 })

@@ -109,13 +109,14 @@ export function createConsoleSessions({ store, clock, operators, owner }: Consol
       return token
     },
     async open({ link, key }, peer) {
-      await throttleAttempt(consoleStore, 'sign-in', peer, signInBucket)
       const now = clock.now()
       const fresh = { csrf: randomId(), opened: now, renewed: now, seen: now }
       const stored = (await spendLink(link)) ? fresh : await withKey(key, fresh)
-      if (!stored) throw new RpcError('unauthorized', 'This sign-in link or key is invalid or has expired')
-      const operator = await operatorOf(stored)
-      if (!operator) throw new RpcError('unauthorized', 'This sign-in link or key is invalid or has expired')
+      const operator = stored && (await operatorOf(stored))
+      if (!stored || !operator) {
+        await throttleAttempt(consoleStore, 'sign-in', peer, signInBucket)
+        throw new RpcError('unauthorized', 'This sign-in link or key is invalid or has expired')
+      }
       return { id: await write(stored), session: toSession(stored, operator) }
     },
     async find(id) {

@@ -1,6 +1,7 @@
 /** The servers and their tools, as the console shows them. */
 
 import type { Target, ToolEntry } from 'sluice/internal'
+import { createRules } from 'sluice/internal'
 import type { ServerSummary, Ticket, ToolSummary } from '../api/index.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 
@@ -16,9 +17,19 @@ export function serversOf(consoleState: ConsoleState, tenants: readonly string[]
       tools,
       tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
       authenticated: server.authenticated,
-      rules: (consoleState.approvals?.rules ?? []).map(({ place, text }) => ({ place, text })),
+      rules: rulesFor(consoleState, tenants),
     }
   })
+}
+
+/** Hides rules for other tenants, and the names of other tenants in the rest. */
+function rulesFor({ approvals }: ConsoleState, tenants: readonly string[]): ServerSummary['rules'] {
+  const visible = (approvals?.rules ?? []).flatMap((rule) => {
+    if (rule.tenant === undefined || tenants.length === 0) return [rule]
+    const own = [rule.tenant].flat().filter((tenant) => tenants.includes(tenant))
+    return own.length > 0 ? [{ ...rule, tenant: own }] : []
+  })
+  return createRules(visible).views.map(({ text }, index) => ({ place: visible[index]?.place ?? index, text }))
 }
 
 function toTool(

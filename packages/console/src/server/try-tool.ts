@@ -6,7 +6,7 @@
 import type { Params, Via } from 'sluice'
 import { RpcError } from 'sluice'
 import type { EndedCall, Observer } from 'sluice/extend'
-import { actAsKey, isObject, metaKeys, modernRevision } from 'sluice/internal'
+import { actAsKey, frame, isObject, metaKeys, modernRevision } from 'sluice/internal'
 import type { KeySummary, RouteInput, ToolAttempt } from '../api/index.ts'
 import type { ConsoleState, WatchedServer } from './console-state.ts'
 import type { ConsoleCaller } from './handlers.ts'
@@ -84,14 +84,20 @@ async function usableKey(
   return key
 }
 
+/**
+ * Parses the arguments as transports parse a message. Otherwise a rounded number or a repeated member would run, and not
+ * what was typed. They are framed as one item, because a number of the outermost object would be refused as an id.
+ */
 function parseArguments(text: string): Params {
-  let value: unknown
+  let items: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
-    throw new RpcError('invalidParams', '"arguments" is not JSON')
+    items = frame(`[${text}]`)
+  } catch (thrown) {
+    const problem = thrown instanceof RpcError && thrown.reason !== 'parseError' ? thrown.message : 'not JSON'
+    throw new RpcError('invalidParams', `"arguments" cannot be used: ${problem}`)
   }
-  if (!isObject(value)) throw new RpcError('invalidParams', '"arguments" must be a JSON object')
+  const [value, ...others] = Array.isArray(items) ? items : []
+  if (!isObject(value) || others.length > 0) throw new RpcError('invalidParams', '"arguments" must be a JSON object')
   return value
 }
 

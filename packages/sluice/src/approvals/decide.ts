@@ -169,7 +169,7 @@ export type TicketAction =
 
 /** The fields of a ticket or grant that determine which people may decide. */
 export type Decidable = Pick<Proposal, 'tenant' | 'approver' | 'of'> & {
-  readonly caller: Pick<Proposal['caller'], 'subject' | 'credential'>
+  readonly caller: Pick<Proposal['caller'], 'subject' | 'credential' | 'by'>
 }
 
 /** One message for unknown, foreign, changed and expired tickets, so that a caller cannot learn which tickets exist. */
@@ -199,7 +199,8 @@ export function checkDecider(action: TicketAction, subject: Decidable, by: Decid
     if (!by.operator && !isOwner) throw forbidden('You may revoke only your own grants')
     return
   }
-  if (approver === 'other' && isOwner) throw forbidden('You asked for this call, so another person must decide it')
+  const hasAsked = isOwner || by.subject === caller.by
+  if (approver === 'other' && hasAsked) throw forbidden('You asked for this call, so another person must decide it')
   const ownAnswer = (action === 'approve' || action === 'deny') && approver === 'owner' && isOwner
   if (!by.operator && !ownAnswer) throw forbidden('This needs the permission approvals:decide')
   checkNamedApprovers(of, by)

@@ -39,9 +39,14 @@ export async function draftOf(
   const definition = digest([server, version, definitionHash(target), verdict.digest, approver])
   const entry = isObject(target.entry) ? target.entry : {}
   const client = clientName(call)
+  const { by } = call.facts
   return {
     tenant: tenant.id,
-    caller: { subject: caller.subject, credential: caller.credential, ...(client !== undefined && { client }) },
+    caller: {
+      ...{ subject: caller.subject, credential: caller.credential },
+      ...(client !== undefined && { client }),
+      ...(typeof by === 'string' && { by }),
+    },
     server,
     tool: target.name,
     ...(typeof entry['title'] === 'string' && { title: entry['title'] }),

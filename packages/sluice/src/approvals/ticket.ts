@@ -75,6 +75,8 @@ export interface ProposalCaller {
   readonly credential: string
   /** The name that the client claims. It is unverified. */
   readonly client?: string
+  /** The operator who made the call at the console, as this caller. */
+  readonly by?: string
 }
 
 /** One person’s decision, and the channel it came through. */

@@ -217,6 +217,17 @@ test('a stream ends within seconds of its credential being revoked', async () =>
   expect(await ended).toBe(refused)
 })
 
+test('a stream ends within seconds of its credential losing a scope, and goes on if it gains one', async () => {
+  let scopes = new Set(['read'])
+  const { clock, ended, stop } = streaming(async () => named('ann', { scopes }))
+  scopes = new Set(['read', 'write'])
+  await clock.advance(600_000)
+  expect(stop.reason).toBeUndefined()
+  scopes = new Set(['write'])
+  await clock.advance(5_000)
+  expect(await ended).toBe(refused)
+})
+
 test('if the verifier reports the change, a stream ends at once, and no other is rechecked', async () => {
   let good = true
   const listeners = new Set<(credential: string) => void>()

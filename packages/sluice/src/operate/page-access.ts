@@ -4,7 +4,8 @@ import { isLoopback } from '../core/loopback.ts'
 
 /**
  * The peers that may read these pages. By default only this machine, because the numbers reveal what is used and how
- * much. Behind a proxy on the same machine every client looks local, so the proxy must not forward these paths.
+ * much. Its requests must name an address, localhost or one of "hosts". Otherwise a web page could read them by DNS rebinding.
+ * Behind a proxy on the same machine every client looks local, so the proxy must not forward these paths.
  */
 export type PageAccess = 'loopback' | 'everyone' | ((peer: string) => boolean)
 

@@ -53,6 +53,7 @@ const tokens = z.object({
 type Tokens = z.infer<typeof tokens>
 
 const stateMs = 15 * 60_000
+const base = 'http://callback'
 const codeMs = 10 * 60_000
 const maxAttempts = 5
 
@@ -103,13 +104,13 @@ export function createStrava(
     return until > clock.now() ? { tenant, subject } : undefined
   }
   const aboutPending = (tenant: string, subject: string): string => JSON.stringify(['strava pending', tenant, subject])
-  const hold = (log: TrainingLog, subject: string, value: Pending): Promise<void> =>
-    log.setPending(subject, vault.seal(JSON.stringify(value), aboutPending(log.tenant, subject)))
-  async function held(log: TrainingLog, subject: string): Promise<Pending | undefined> {
+  const sealedOf = (log: TrainingLog, subject: string, value: Pending): string =>
+    vault.seal(JSON.stringify(value), aboutPending(log.tenant, subject))
+  async function held(log: TrainingLog, subject: string): Promise<{ sealed: string; value: Pending } | undefined> {
     const sealed = await log.pending(subject)
     const text = sealed && vault.open(sealed, aboutPending(log.tenant, subject))
     const value = text ? pending.parse(JSON.parse(text)) : undefined
-    return value && value.until > clock.now() ? value : undefined
+    return sealed && value && value.until > clock.now() && value.tries < maxAttempts ? { sealed, value } : undefined
   }
   const verifierOf = (state: string): string => vault.sign(`verifier ${state}`)
 
@@ -144,7 +145,9 @@ export function createStrava(
         response.writeHead(page.status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
         response.end(`${page.text}\n`)
       }
-      finish(new URL(request.url ?? '/', 'http://callback')).then(answer, () => response.destroy())
+      // Any page can send a browser here, also to a target that is not a URL, such as `//`.
+      const target = URL.canParse(request.url ?? '', base) ? (request.url ?? '') : '/'
+      finish(new URL(target, base)).then(answer, () => response.destroy())
     })
     return new Promise((resolve, reject) => {
       server.once('error', reject)
@@ -176,7 +179,8 @@ export function createStrava(
       const shown = String(randomInt(100_000_000)).padStart(8, '0')
       const { tenant, subject } = caller
       const value = { tokens: granted, digest: digestOf(shown), until: clock.now() + codeMs, tries: 0 }
-      await hold(archive.forTenant(tenant), subject, value)
+      const log = archive.forTenant(tenant)
+      await log.setPending(subject, sealedOf(log, subject, value))
       return { status: 200, text: codePage(shown) }
     } catch (thrown) {
       logger.warn({ event: 'strava.failed', why: thrown instanceof Error ? thrown.name : 'unknown' })
@@ -204,12 +208,15 @@ export function createStrava(
     },
     isPending: async (log, subject) => (await held(log, subject)) !== undefined,
     async confirm(log, subject, code) {
-      const value = await held(log, subject)
-      if (!value) throw fail('No sign-in waits for a code, or the code has expired. Start again with connect_provider.')
+      const found = await held(log, subject)
+      if (!found) throw fail('No sign-in waits for a code, or the code has expired. Start again with connect_provider.')
+      const { sealed, value } = found
+      const tries = value.tries + 1
+      // Counted before it is compared. Otherwise codes that arrive together would cost one try.
+      if (!(await log.changePending(subject, sealed, sealedOf(log, subject, { ...value, tries }))))
+        throw fail('Another code was just submitted. Try again.')
       if (!isEqual(digestOf(code.replace(/\D/g, '')), value.digest)) {
-        const tries = value.tries + 1
         if (tries >= maxAttempts) await log.deletePending(subject)
-        else await hold(log, subject, { ...value, tries })
         throw fail(
           tries >= maxAttempts
             ? 'That code is wrong, and it was the last try. Start again with connect_provider.'

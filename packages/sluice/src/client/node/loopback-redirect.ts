@@ -24,6 +24,8 @@ export interface LoopbackRedirect {
   close(): void
 }
 
+const origin = 'http://127.0.0.1'
+
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'",
@@ -35,9 +37,10 @@ export async function createLoopbackRedirect(options: LoopbackRedirectOptions): 
   const { show, port = 0, signal } = options
   let expected: { readonly state: string; answered(url: string): void } | undefined
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    // Any page can send a browser here; only the answer to the sign-in that waits is taken.
-    const isExpected = url.pathname === '/callback' && url.searchParams.get('state') === expected?.state
+    // Any page can send a browser here, also to a target that is not a URL, such as `//`.
+    const url = URL.canParse(request.url ?? '', origin) ? new URL(request.url ?? '', origin) : undefined
+    // Only the answer to the sign-in that waits is taken.
+    const isExpected = url?.pathname === '/callback' && url.searchParams.get('state') === expected?.state
     response.writeHead(isExpected ? 200 : 400, headers)
     response.end(isExpected ? '<p>Signed in. You can close this page.</p>' : '<p>No sign-in waits here.</p>')
     if (isExpected) expected?.answered(url.href)

@@ -121,7 +121,9 @@ export function createRecords({ store, secrets, clock, upstream, url }: AuthCont
     async changeHeld(person, from, to) {
       const key = keyOf('held', person)
       const text = texts.get(from)
-      return text !== undefined && store.swap(key, text, to ? await seal.seal(to, key, heldMs) : '', heldMs)
+      const next = to ? await seal.seal(to, key, heldMs) : ''
+      if (to) texts.set(to, next)
+      return text !== undefined && store.swap(key, text, next, heldMs)
     },
     wanted: async (person) => (await store.get(keyOf('wanted', person))) || undefined,
     async want(person, challenge) {

@@ -163,14 +163,20 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
 
   async function confirm(person: Person, code: string, origin?: SignInOrigin): Promise<void> {
     const held = await records.held(person)
-    if (!held)
+    // The one that was the last try may still be compared.
+    if (!held || held.tries >= maxTries)
       throw new RpcError(
         'invalidParams',
         `No sign-in to ${upstream} waits for a code, or the code expired: start again`,
       )
-    if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, held, origin)
+    // Counted before it is compared. Otherwise codes that arrive together would cost one try.
+    const counted: Held = { ...held, tries: held.tries + 1 }
+    if (!(await records.changeHeld(person, held, counted)))
+      throw new RpcError('conflict', 'Another code was just typed: try again')
+    if (sha256(code.replace(/\D/g, '')) !== held.digest) throw await wrongCode(person, counted, origin)
     // Of two requests with the code, one continues.
-    if (!(await records.changeHeld(person, held, undefined))) throw new RpcError('conflict', 'This code was just used')
+    if (!(await records.changeHeld(person, counted, undefined)))
+      throw new RpcError('conflict', 'This code was just used')
     await tokensOf(person).save(nameOf(person), held.saved)
     await records.want(person, undefined)
     await records.claimLister(person)
@@ -180,10 +186,10 @@ function createSignIn(options: SignInOptions, context: AuthContext): CallerAuth 
   }
 
   async function wrongCode(person: Person, held: Held, origin: SignInOrigin | undefined): Promise<RpcError> {
-    const tries = held.tries + 1
+    const { tries } = held
     record('upstream code refused', person, { tries, ...origin })
     const isLast = tries >= maxTries
-    await records.changeHeld(person, held, isLast ? undefined : { ...held, tries })
+    if (isLast) await records.changeHeld(person, held, undefined)
     return new RpcError(
       'invalidParams',
       isLast

@@ -12,7 +12,8 @@ const recheckMs = 5_000
 
 export interface CredentialMonitor {
   /**
-   * Triggers `stop` when the credential of `caller` expires or is revoked. The returned function ends the monitoring.
+   * Triggers `stop` when the credential of `caller` expires, is revoked or loses a scope. The returned function ends the
+   * monitoring.
    */
   (call: Pick<Call, 'via' | 'params' | 'facts'> & { readonly stop: Stop }, caller: Caller): () => void
   /** Ends all monitoring. */
@@ -54,7 +55,7 @@ interface MonitoredCredential {
 
 function monitorOne(
   call: Parameters<CredentialMonitor>[0],
-  { credential, expires: until }: Caller,
+  { credential, expires: until, scopes }: Caller,
   authenticateCredential: AuthenticateCredential,
   clock: Clock,
   onRelease: () => void,
@@ -78,7 +79,8 @@ function monitorOne(
     if (call.via.connection?.closed) return release()
     try {
       const still = expires > clock.now() ? await authenticateCredential(call) : undefined
-      if (still) expires = still.expires
+      // What the stream may send was decided with all of its scopes.
+      if (still && [...scopes].every((scope) => still.scopes.has(scope))) expires = still.expires
       else end()
     } catch (thrown) {
       // A store that is unavailable for a minute must not end every stream at once. Expiry still applies.

@@ -100,6 +100,29 @@ test('keys are fetched once, and a rotation is followed', async () => {
   await expect.poll(() => outcome(old)).toBe('refused')
 })
 
+test('after a night without calls a withdrawn key is refused at once, and the known keys are used if the issuer hangs', async () => {
+  const [stolen, young] = [makeKey('stolen'), makeKey('young')]
+  const { state, clock, outcome } = await anIssuer(json(setOf(stolen)))
+  expect(await outcome(stolen)).toBe('vouched')
+  await clock.advance(minute)
+  state.respond = json(setOf(young))
+  await clock.advance(8 * 60 * minute)
+  expect(await Promise.all([outcome(stolen), outcome(young), outcome(stolen)])).toEqual([
+    'refused',
+    'vouched',
+    'refused',
+  ])
+  expect(state.hits).toBe(2)
+  state.respond = () => {}
+  await clock.advance(8 * 60 * minute)
+  const first = outcome(young)
+  await expect.poll(() => state.hits).toBe(3)
+  await expect.poll(() => clock.pending).toBe(1)
+  await clock.advance(5_000)
+  expect(await first).toBe('vouched')
+  expect(await outcome(young)).toBe('vouched')
+})
+
 test('a thousand tokens with invented key ids cause one fetch per cooldown', async () => {
   const real = makeKey('real')
   const { state, clock, outcome } = await anIssuer(json(setOf(real)))

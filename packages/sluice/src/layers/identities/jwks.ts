@@ -26,8 +26,13 @@ export interface JwksDeps {
 }
 export type FindKey = (...header: Parameters<LocalJWKSet>) => ReturnType<LocalJWKSet>
 
-/** How long keys count as fresh. A withdrawn key is accepted no longer than this while the issuer responds. */
+/** How long keys count as fresh. After that they are fetched again, while calls go on with the known ones. */
 const freshMs = 10 * 60_000
+/**
+ * After this long without a fetch the next token waits for one, so that a withdrawn key is accepted no longer while the
+ * issuer responds. A server without calls fetches nothing, so its keys may be of yesterday.
+ */
+const idleMs = 2 * freshMs
 /**
  * How long keys are used while the issuer does not respond. Otherwise blocking the issuer would keep a stolen key valid
  * for ever.
@@ -52,6 +57,8 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps, loca
   let known: { readonly find: FindKey; readonly at: number } | undefined
   let tried = Number.NEGATIVE_INFINITY
   let pending: Promise<void> | undefined
+  /** Whether tokens wait for the running fetch, or for the next one. */
+  let isAwaited = false
 
   const age = (): number => monotonicNow(clock) - (known?.at ?? Number.NEGATIVE_INFINITY)
 
@@ -66,6 +73,7 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps, loca
       // Ends a response that is still being sent.
       controller.abort()
       pending = undefined
+      isAwaited = false
     }
   }
   async function read(signal: AbortSignal): Promise<FindKey> {
@@ -86,8 +94,9 @@ export function createJwks(url: string, { clock, fetch, logger }: JwksDeps, loca
   }
 
   return async function findKey(...header) {
-    if (age() > staleMs) await refresh()
-    // No call waits for keys that are merely old. A failed refresh has logged the reason, and the next token tries
+    if (monotonicNow(clock) - tried > idleMs) isAwaited = true
+    if (age() > staleMs || isAwaited) await refresh()
+    // No other call waits for keys that are merely old. A failed refresh has logged the reason, and the next token tries
     // again.
     else if (age() > freshMs) refresh().catch(() => {})
     if (!known || age() > staleMs)

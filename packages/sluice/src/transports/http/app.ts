@@ -31,7 +31,12 @@ export interface HttpApp extends HttpEndpoint {
   page(path: string, request: HttpRequest): Promise<Page | undefined>
 }
 
-export function createHttpApp(server: TransportServer, options: HttpAppOptions): HttpApp {
+/** `readerOf` returns the peer that reads a page. By default it is unknown, because edge runtimes do not reveal it. */
+export function createHttpApp(
+  server: TransportServer,
+  options: HttpAppOptions,
+  readerOf: (request: HttpRequest, endpoint: HttpEndpoint) => string = () => '',
+): HttpApp {
   const endpoint = createEndpoint(server, options)
   const { resource } = endpoint
   const routes = new Map(options.sse?.(endpoint.context))
@@ -43,10 +48,9 @@ export function createHttpApp(server: TransportServer, options: HttpAppOptions):
   }
   const page = async (path: string, request: HttpRequest): Promise<Page | undefined> =>
     isReadMethod(request)
-      ? server.page(path, request.peer, request.url.slice(pathOf(request.url).length + 1))
+      ? server.page(path, readerOf(request, endpoint), request.url.slice(pathOf(request.url).length + 1))
       : undefined
   function serveMounted(request: HttpRequest, reply: HttpReply): Promise<void> {
-    if (request.method === 'POST' && routes.size === 0) return endpoint.serve(request, reply)
     const path = pathOf(request.url)
     for (const [suffix, serve] of routes) if (path.endsWith(suffix)) return serve(request, reply)
     return request.method === 'POST' ? endpoint.serve(request, reply) : servePage(path, request, reply)

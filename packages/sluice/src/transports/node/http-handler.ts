@@ -2,13 +2,15 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { isLoopback } from '../../core/loopback.ts'
 import type { Server, TransportServer } from '../../protocol/server.ts'
 import { toTransportServer } from '../../protocol/server.ts'
 import type { HttpApp, HttpAppOptions } from '../http/app.ts'
 import { createHttpApp, pathOf } from '../http/app.ts'
-import type { EndpointContext } from '../http/endpoint.ts'
+import type { EndpointContext, HttpEndpoint } from '../http/endpoint.ts'
 import { sessions } from '../http/legacy/session-routes.ts'
 import { sharedSessions } from '../http/legacy/shared-sessions.ts'
+import type { HttpRequest } from '../http/message.ts'
 import type { RequestHandler } from '../http/routes.ts'
 import { NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
 import { closeEarlyUpgrade, whenResponseIsNext } from './pipelining.ts'
@@ -48,7 +50,7 @@ export function createNodeHttpApp(
   unsent: UnsentTracker,
 ): NodeHttpApp {
   server.gauges.push(...unsent.gauges)
-  const app = createHttpApp(server, { sessions: sessions(), share: sharedSessions, ...options })
+  const app = createHttpApp(server, { sessions: sessions(), share: sharedSessions, ...options }, readerOf)
   const sockets = options.websocket?.(app.context, unsent)
   if (sockets) app.routes.set(sockets.path, sockets.handlePlainRequest)
   return {
@@ -67,6 +69,24 @@ export function createNodeHttpApp(
       sockets?.close()
       await app.close()
     },
+  }
+}
+
+/** A host that no other site can have: it is not a name of the DNS. */
+const addressOrLocalhost = /^(?:localhost|[\d.]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
+/**
+ * Returns the peer. It is unknown if a request from this machine names a foreign host, because that is a page of another
+ * site in a browser here (DNS rebinding). A probe may name no host.
+ */
+function readerOf(request: HttpRequest, { context }: HttpEndpoint): string {
+  const { host, peer } = request
+  if (host === undefined || addressOrLocalhost.test(host) || !isLoopback(peer)) return peer
+  try {
+    context.check(request)
+    return peer
+  } catch {
+    return ''
   }
 }
 

@@ -42,8 +42,13 @@ export async function acceptUpgrade(context: EndpointContext, request: HttpReque
     throw new RpcError('invalidRequest', `Offer the WebSocket subprotocol "${subprotocol}"`)
   if (admissionControl) await admitOrThrow(admissionControl, request)
   const token = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
-  const header = (name: string): string | undefined =>
-    request.header(name) ?? (token !== undefined && name === 'authorization' ? `Bearer ${token}` : undefined)
+  /** Shows the token as a credential only, because layers hide that header from tools and from each other. */
+  function header(name: string): string | undefined {
+    const lower = name.toLowerCase()
+    if (lower === 'sec-websocket-protocol') return undefined
+    const bearer = token !== undefined && lower === 'authorization' ? `Bearer ${token}` : undefined
+    return request.header(name) ?? bearer
+  }
   const connection = connect(server, { send: (message) => pending.send(message) })
   const pending: PendingSocket = {
     via: { transport: 'websocket', peer: request.peer, header, connection },
