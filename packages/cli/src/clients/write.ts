@@ -10,7 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -24,7 +24,8 @@ export function replaceFile(path: string, text: string): void {
   try {
     const file = openSync(temporary, 'wx', 0o600)
     try {
-      writeSync(file, text)
+      // Unlike `writeSync`, it throws if the disk takes only a part.
+      writeFileSync(file, text)
       if (found) fchmodSync(file, found.mode & 0o777)
       fsyncSync(file)
     } finally {
