@@ -81,6 +81,8 @@ function refuseChanged({ client, path, text }: ClientFile): void {
     throw new CommandError(`${path} was changed meanwhile, so nothing was done. Run the command again.`)
 }
 
+const sluiceEntriesIn = (file: ClientFile): number => entriesIn(file).filter(({ isSluice }) => isSluice).length
+
 export async function unprotect(
   context: CommandContext,
   id: string,
@@ -102,8 +104,8 @@ export async function unprotect(
     const isUntouched = now === undefined || hashOf(now.text) === record.written
     return { record, now, isUntouched, text: isUntouched ? original : withOriginals(now, original) }
   })
-  for (const { record, now, isUntouched } of restored) {
-    const count = now ? entriesIn(now).filter(({ isSluice }) => isSluice).length : 0
+  for (const { record, now, isUntouched, text } of restored) {
+    const count = now ? sluiceEntriesIn(now) - sluiceEntriesIn({ ...now, text }) : 0
     terminal.out(
       isUntouched
         ? `Puts back ${record.file} as it was.`
