@@ -1,12 +1,13 @@
 /** `sluice import`, `protect` and `unprotect` on the files of each client, as people have them. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { expect, test } from 'vitest'
 import YAML from 'yaml'
 import { clients } from '../src/clients/table.ts'
+import { replaceFile } from '../src/clients/write.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { aFolder, sluiceAt } from './command.ts'
 
@@ -328,7 +329,7 @@ test('protect run again leaves no server without protection, and keeps what was 
     out: expect.stringContaining('Puts back 2 servers'),
   })
   expect(servers()).toEqual({
-    github: { command: 'github', env: { TOKEN: '${env:GITHUB}' } },
+    github: { command: 'github', env: { TOKEN: `\${env:GITHUB}` } },
     files: { command: 'files', timeout: 6, disabled: true },
     own: { command: 'sluice', args: ['connect', 'memory'], env: {} },
   })
@@ -374,6 +375,16 @@ test('a file that the disk takes only a part of is not replaced', () => {
   const limited = spawnSync('/bin/sh', ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, '-e', program])
   expect(limited.stderr.toString()).toContain('EFBIG')
   expect(readFileSync(file, 'utf8')).toBe('{}')
+})
+
+test('a file that its client wrote meanwhile is not replaced', () => {
+  const home = aFolder()
+  const file = join(home, 'mcp.json')
+  writeFileSync(file, 'of the client')
+  expect(() => replaceFile(file, 'ours', 'before')).toThrow('was changed meanwhile')
+  expect([readdirSync(home), readFileSync(file, 'utf8')]).toEqual([['mcp.json'], 'of the client'])
+  replaceFile(file, 'ours', 'of the client')
+  expect(readFileSync(file, 'utf8')).toBe('ours')
 })
 
 test('a server that gets a folder called sluice is protected too', async () => {

@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -13,9 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { CommandError } from '../output.ts'
 
-/** Writes a temporary file beside the file and renames it. A new file is readable by this account only. */
-export function replaceFile(path: string, text: string): void {
+/**
+ * Writes a temporary file beside the file and renames it. A new file is readable by this account only. `before` is the
+ * text that is replaced: if the file has another one by now, its client wrote it, and nothing is done.
+ */
+export function replaceFile(path: string, text: string, before?: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
   // A link, as dotfile managers make them, stays a link.
   const target = found ? realpathSync(path) : path
@@ -31,6 +36,8 @@ export function replaceFile(path: string, text: string): void {
     } finally {
       closeSync(file)
     }
+    if (before !== undefined && readFileSync(target, 'utf8') !== before)
+      throw new CommandError(`${path} was changed meanwhile and was not written. Run the command again.`)
     renameSync(temporary, target)
   } finally {
     rmSync(temporary, { force: true })

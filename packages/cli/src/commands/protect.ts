@@ -60,7 +60,7 @@ export async function protect(
   refuseChanged(file)
   writeServers(target, plan.servers, config)
   keepBackup(target.data, client.id, file.path, before.text, after)
-  replaceFile(file.path, after)
+  replaceFile(file.path, after, file.text)
   terminal.out(`${client.name} is protected. ${client.reload}`)
   await showNextSteps(terminal, target, plan.servers)
   terminal.out(`To undo: sluice unprotect ${client.id}${named === undefined ? '' : ` ${named}`}`)
@@ -115,7 +115,7 @@ export async function unprotect(
   if (!(await confirm(context, options.yes))) return exitCodes.failed
   for (const { record, now, isUntouched, text } of restored) {
     if (now) refuseChanged(now)
-    replaceFile(record.file, text)
+    replaceFile(record.file, text, now?.text)
     removeRecord(data, record, !isUntouched)
   }
   terminal.out(`${client.name} is not protected any more. ${client.reload} Its servers stay in ${config}.`)
