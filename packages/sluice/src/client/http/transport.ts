@@ -81,6 +81,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
           headers: headers ? { ...posted, ...headers } : posted,
           body: JSON.stringify(message),
           isRepeatable: message.method !== undefined && repeatable.test(message.method),
+          ...(message.method === 'subscriptions/listen' && { staysOpen: true }),
         },
         flight,
       )
