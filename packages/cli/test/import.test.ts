@@ -1,7 +1,16 @@
 /** `sluice import`, `protect` and `unprotect` on the files of each client, as people have them. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { expect, test } from 'vitest'
@@ -385,6 +394,14 @@ test('a file that its client wrote meanwhile is not replaced', () => {
   expect([readdirSync(home), readFileSync(file, 'utf8')]).toEqual([['mcp.json'], 'of the client'])
   replaceFile(file, 'ours', 'of the client')
   expect(readFileSync(file, 'utf8')).toBe('ours')
+})
+
+test.runIf(process.getuid?.() === 0)('a file that root replaces stays that of its account', () => {
+  const file = join(aFolder(), 'mcp.json')
+  writeFileSync(file, '{}', { mode: 0o640 })
+  chownSync(file, 1000, 1001)
+  replaceFile(file, 'ours')
+  expect(statSync(file)).toMatchObject({ uid: 1000, gid: 1001, mode: 0o100640 })
 })
 
 test('a server that gets a folder called sluice is protected too', async () => {

@@ -1,8 +1,10 @@
 /** Replaces files of other programs: completely or not at all, with the permissions they had, and through links. */
 
+import type { Stats } from 'node:fs'
 import {
   closeSync,
   fchmodSync,
+  fchownSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -31,7 +33,10 @@ export function replaceFile(path: string, text: string, before?: string): void {
     try {
       // Unlike `writeSync`, it throws if the disk takes only a part.
       writeFileSync(file, text)
-      if (found) fchmodSync(file, found.mode & 0o777)
+      if (found) {
+        giveBack(file, found)
+        fchmodSync(file, found.mode & 0o777)
+      }
       fsyncSync(file)
     } finally {
       closeSync(file)
@@ -41,5 +46,14 @@ export function replaceFile(path: string, text: string, before?: string): void {
     renameSync(temporary, target)
   } finally {
     rmSync(temporary, { force: true })
+  }
+}
+
+/** Keeps the owner: a file that root replaced would be closed to its client. Other accounts may not give files away. */
+function giveBack(file: number, { uid, gid }: Stats): void {
+  try {
+    fchownSync(file, uid, gid)
+  } catch {
+    // The account that replaced it owns it then.
   }
 }
