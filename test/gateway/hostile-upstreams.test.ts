@@ -290,6 +290,26 @@ describe('rounds', () => {
     })
   })
 
+  test.each(eras)('an answer that does not fit the form does not go upstream, for a client of %s', async (revision) => {
+    const raw = await rawUpstream()
+    let answers: unknown
+    raw.respond = ({ params }) => {
+      answers = params['inputResponses']
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+      const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema } }
+      return answers === undefined ? ask({ who: question }) : textResult('done')
+    }
+    const { url } = await servedAlone(at(raw))
+    const answering = (answer: Members) => clientOf(url, { revision, handlers: { form: () => answer } })
+    const unfit = await answering({ action: 'accept', content: { name: 1 } })
+    await expect(unfit.callTool('echo')).rejects.toMatchObject({ code: -32602 })
+    expect(answers).toBeUndefined()
+    for (const answer of [{ action: 'accept', content: { name: 'Ada' } }, { action: 'decline' }]) {
+      expect(await (await answering(answer)).callTool('echo')).toMatchObject({ content: [{ text: 'done' }] })
+      expect(answers).toEqual({ who: answer })
+    }
+  })
+
   test.each(eras)('an upstream that asks for ever is given up, for a client of %s', async (revision) => {
     const raw = await rawUpstream()
     let round = 0

@@ -171,6 +171,17 @@ test('the challenge of an upstream does not reach the client, and one 401 does n
   expect(textOf(await client.callTool('echo'))).toBe('in')
 })
 
+test('the subscriptions of one tenant do not take the connections of the calls of others', async () => {
+  const raw = await rawUpstream({ resources: [{ uri: 'note://a', name: 'a' }] })
+  const { url } = await servedAlone(upstream({ name: 'raw', url: raw.url }), { use: withTokens })
+  const ann = await clientOf(url, {}, token('acme.ann'))
+  const bob = await clientOf(url, {}, token('other.bob'))
+  const resourceSubscriptions = Array.from({ length: 300 }, (_, at) => `note://${at}`)
+  await ann.subscribe({ resourceSubscriptions }, { notification() {} })
+  await expect.poll(() => raw.listening, { timeout: 10_000 }).toBeGreaterThanOrEqual(255)
+  expect(await bob.callTool('echo', {}, { timeoutMs: 10_000 })).toMatchObject({ content: [{ text: '{}' }] })
+})
+
 test('an upstream that answers one tenant never does not delay another', async () => {
   const raw = await rawUpstream({ tools: [rawTool('echo'), rawTool('stall')] })
   const { url } = await servedAlone(upstream({ name: 'raw', url: raw.url }), { use: withTokens })

@@ -1,12 +1,13 @@
 /** Names and URIs on the endpoint for all upstreams: each has one owner, and none is parsed. */
 
 import { memoryStore } from 'sluice'
+import { signIn } from 'sluice/gateway-auth'
 import type { Upstream } from 'sluice/gateway-node'
 import { gateway, upstream } from 'sluice/gateway-node'
 import { createServer, serveHttp } from 'sluice/node'
 import { log } from 'sluice/plugins'
 import { expect, test } from 'vitest'
-import { allOf, clientOf, namesOf, servedAlone, servedGateway } from './kit.ts'
+import { allOf, clientOf, namesOf, servedAlone, servedGateway, token, withTokens } from './kit.ts'
 import type { Members, RawUpstream } from './raw-upstream.ts'
 import { rawTool, rawUpstream, textResult } from './raw-upstream.ts'
 
@@ -22,6 +23,21 @@ test('a_b with c and a with b_c do not collide, because names of upstreams have 
   const [a, ab] = [await rawUpstream({ tools: [rawTool('b_c')] }), await rawUpstream({ tools: [rawTool('c')] })]
   const { url } = await servedGateway([at('a', a), at('a-b', ab)])
   expect(await namesOf((await clientOf(url)).tools())).toEqual(['a_b_c', 'a-b_c'])
+})
+
+test('a tool with the name by which callers sign in to another upstream is left out', async () => {
+  const [a, b] = [await rawUpstream({ tools: [rawTool('b_sign_in'), rawTool('plain')] }), await rawUpstream()]
+  const auth = signIn({ redirectUrl: 'http://127.0.0.1:1/sign-in/callback' })
+  const { team, url } = await servedGateway(
+    [
+      upstream({ name: 'a', url: a.url, prefix: '' }),
+      upstream({ name: 'b', url: b.url, auth, headers: { authorization: 'Bearer lists' } }),
+    ],
+    { use: withTokens },
+  )
+  const client = await clientOf(url, {}, token('acme.ann'))
+  expect(await namesOf(client.tools())).toEqual(['plain', 'b_echo', 'b_sign_in'])
+  expect(team.states()[0]?.leftOut).toMatchObject([{ name: 'b_sign_in', reason: 'callers sign in to b by this name' }])
 })
 
 test('names that clients refuse are left out with the reason, and the rest is listed', async () => {

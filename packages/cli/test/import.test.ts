@@ -1,11 +1,22 @@
 /** `sluice import`, `protect` and `unprotect` on the files of each client, as people have them. */
 
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { expect, test } from 'vitest'
 import YAML from 'yaml'
 import { clients } from '../src/clients/table.ts'
+import { replaceFile } from '../src/clients/write.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { aFolder, sluiceAt } from './command.ts'
 
@@ -295,6 +306,44 @@ test('protect after a change protects what is new, and unprotect keeps what othe
   expect(readFileSync(file, 'utf8')).toBe(expected.replace('8', '9'))
 })
 
+test('protect run again leaves no server without protection, and keeps what was changed in protected entries', async () => {
+  const home = aFolder()
+  const file = join(home, '.cursor/mcp.json')
+  mkdirSync(join(home, '.cursor'))
+  const text = `{
+  "mcpServers": {
+    // needs a variable
+    "github": { "command": "github", "env": { "TOKEN": "\${env:GITHUB}" } },
+    "files": { "command": "files", "timeout": 5, "note": "old" },
+    "own": { "command": "sluice", "args": ["connect", "memory"] }
+  }
+}
+`
+  writeFileSync(file, text)
+  await sluiceAt(home, ['protect', 'cursor', '--yes'], { env: { GITHUB: 'secret' } })
+  const servers = () => (parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }).mcpServers
+  const isProtected = () => ['github', 'files'].map((name) => JSON.stringify(servers()[name]).includes('"connect"'))
+  expect(isProtected()).toEqual([true, true])
+
+  // The client turns a server off, and its user changes two entries.
+  const { github, files: wrapped, own } = servers()
+  const now = { github, files: { ...wrapped, disabled: true, timeout: 6, note: undefined }, own: { ...own, env: {} } }
+  writeFileSync(file, JSON.stringify({ mcpServers: now }, undefined, 2))
+  expect(await sluiceAt(home, ['protect', 'cursor', '--yes'])).toMatchObject({ code: 0 })
+  expect(isProtected()).toEqual([true, true])
+  expect(servers()).toEqual(JSON.parse(JSON.stringify(now)))
+
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n`)
+  expect(await sluiceAt(home, ['unprotect', 'cursor', '--yes'])).toMatchObject({
+    out: expect.stringContaining('Puts back 2 servers'),
+  })
+  expect(servers()).toEqual({
+    github: { command: 'github', env: { TOKEN: `\${env:GITHUB}` } },
+    files: { command: 'files', timeout: 6, disabled: true },
+    own: { command: 'sluice', args: ['connect', 'memory'], env: {} },
+  })
+})
+
 test('a protect that was interrupted before the last step can be repeated and undone', async () => {
   const home = aFolder()
   const { file, text } = place(home, 'cursor')
@@ -322,6 +371,37 @@ test('a file with a byte order mark, other line ends and a link to it keeps all 
   expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   await sluiceAt(home, ['unprotect', 'cursor', '--yes'])
   expect(readFileSync(real, 'utf8')).toBe(text)
+})
+
+test('a file that the disk takes only a part of is not replaced', () => {
+  const home = aFolder()
+  const file = join(home, 'mcp.json')
+  writeFileSync(file, '{}')
+  const module = new URL('../src/clients/write.ts', import.meta.url).href
+  const program = `const { replaceFile } = await import(${JSON.stringify(module)})
+    replaceFile(${JSON.stringify(file)}, 'x'.repeat(100_000))`
+  // The limit of a file's size ends a write in the middle, as a full disk does.
+  const limited = spawnSync('/bin/sh', ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, '-e', program])
+  expect(limited.stderr.toString()).toContain('EFBIG')
+  expect(readFileSync(file, 'utf8')).toBe('{}')
+})
+
+test('a file that its client wrote meanwhile is not replaced', () => {
+  const home = aFolder()
+  const file = join(home, 'mcp.json')
+  writeFileSync(file, 'of the client')
+  expect(() => replaceFile(file, 'ours', 'before')).toThrow('was changed meanwhile')
+  expect([readdirSync(home), readFileSync(file, 'utf8')]).toEqual([['mcp.json'], 'of the client'])
+  replaceFile(file, 'ours', 'of the client')
+  expect(readFileSync(file, 'utf8')).toBe('ours')
+})
+
+test.runIf(process.getuid?.() === 0)('a file that root replaces stays that of its account', () => {
+  const file = join(aFolder(), 'mcp.json')
+  writeFileSync(file, '{}', { mode: 0o640 })
+  chownSync(file, 1000, 1001)
+  replaceFile(file, 'ours')
+  expect(statSync(file)).toMatchObject({ uid: 1000, gid: 1001, mode: 0o100640 })
 })
 
 test('a server that gets a folder called sluice is protected too', async () => {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../packages/sluice/src/core/clock.ts'
-import { advanceUntil, fixture, open } from './kit.ts'
+import { advanceUntil, fixture, keyOf, open } from './kit.ts'
 import { hasGroup, isAlive, running } from './running.ts'
 
 const pidOf = (facts: unknown): number => (facts as { readonly pid: number }).pid
@@ -40,6 +40,18 @@ test('text on stdout that is not JSON is counted, kept for the operator and logg
   expect(state).toMatchObject({ state: 'ready', skippedLines: 5 })
   expect(state?.stderr).toEqual(expect.arrayContaining(['[stdout] Welcome!', '[stdout] Listening…']))
   expect(lines.filter(({ event }) => event === 'upstreamOutput')).toMatchObject([{ upstream: 'files', skipped: 1 }])
+})
+
+test('a process that writes lines without end does not take the event loop from others', async () => {
+  const { call, clock, connections } = open()
+  const outcome = expect(call('lines')).rejects.toThrow()
+  const skipped = (): number => connections.states()[0]?.skippedLines ?? 0
+  await expect.poll(skipped, { timeout: 10_000 }).toBeGreaterThan(8192)
+  for (let i = 0; i < 100; i++) await call('facts', keyOf('another'))
+  // One read of a pipe is at most 64 KiB, and it was the last one of this second.
+  expect(skipped()).toBeLessThanOrEqual(8192 + 64 * 1024)
+  await advanceUntil(clock, connections.restart())
+  await outcome
 })
 
 test('a process that closes its input but lives on is ended', async () => {

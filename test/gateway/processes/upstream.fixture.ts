@@ -49,6 +49,11 @@ const ways: { readonly [how: string]: (id: Request['id'], size: number, progress
   /** Answers after a moment, so that a kill meets calls in flight. */
   work: (id) => setTimeout(() => text(id, seen.at(-1)), Math.random() * 40),
   never() {},
+  lines() {
+    const chunk = 'x\n'.repeat(16 * 1024)
+    const more = (): unknown => process.stdout.write(chunk, more)
+    more()
+  },
   exit: () => process.exit(3),
   'exit-127': () => process.exit(127),
   'answer-and-exit'(id) {

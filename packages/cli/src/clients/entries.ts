@@ -65,6 +65,12 @@ const mainPath = /[\\/]cli[\\/](bin[\\/]sluice\.js|(dist|src)[\\/]main\.[jt]s)$/
 /** The members of an entry that say how the server is reached. `protect` replaces them and keeps all others. */
 const replacedMembers = ['type', 'command', 'args', 'env', 'cwd', 'url', 'serverUrl', 'httpUrl', 'headers']
 
+/** Returns the members that `protect` keeps and that differ, with their values in `now`. */
+export const changedMembers = (before: Tree, now: Tree): readonly (readonly [name: string, value: unknown])[] =>
+  Object.keys({ ...before, ...now })
+    .filter((name) => !replacedMembers.includes(name) && JSON.stringify(before[name]) !== JSON.stringify(now[name]))
+    .map((name) => [name, now[name]])
+
 /** Returns the entry that starts a command of Sluice instead. Members such as a timeout stay. */
 export function toProtectedEntry(value: Tree, [command, ...args]: readonly string[], client: McpClient): Tree {
   const kept = Object.fromEntries(Object.entries(value).filter(([name]) => !replacedMembers.includes(name)))

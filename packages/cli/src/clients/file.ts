@@ -8,7 +8,7 @@ import type { Tree } from '../config/tree.ts'
 import { isTree } from '../config/tree.ts'
 import { CommandError } from '../output.ts'
 import type { EntryContext } from './entries.ts'
-import { isSluiceEntry, readEntry } from './entries.ts'
+import { changedMembers, isSluiceEntry, readEntry } from './entries.ts'
 import type { Machine, McpClient } from './table.ts'
 
 export interface ClientFile {
@@ -105,18 +105,28 @@ export function withValues(
   return mark + body
 }
 
-/** Returns `current` with its entries that start Sluice replaced by the text that `original` has at the same place. */
+/**
+ * Returns `current` with its entries that start Sluice replaced by the text that `original` has at the same place. What
+ * was changed since stays: entries that started Sluice before, and members that `protect` does not replace.
+ */
 export function withOriginals(current: ClientFile, original: string): string {
+  const formattingOptions = formattingOf(current.text)
   const { body: old } = splitMark(original)
   const tree = parseTree(old)
+  const originals = new Map(entriesIn({ ...current, text: original }).map((each) => [each.at.join('\0'), each]))
   let { mark, body } = splitMark(current.text)
-  for (const { at, isSluice } of entriesIn(current)) {
+  for (const { at, isSluice, value } of entriesIn(current)) {
+    const replaced = originals.get(at.join('\0'))
     const before = tree && findNodeAtLocation(tree, [...at])
     const now = parseTree(body)
     const node = now && findNodeAtLocation(now, [...at])
-    if (!isSluice || !before || !node) continue
+    if (!isSluice || !before || !node || !replaced || replaced.isSluice) continue
     const kept = old.slice(before.offset, before.offset + before.length)
     body = `${body.slice(0, node.offset)}${kept}${body.slice(node.offset + node.length)}`
+    if (!isTree(replaced.value) || !isTree(value)) continue
+    // Otherwise a server that was turned off in the client would be on again.
+    for (const [name, changed] of changedMembers(replaced.value, value))
+      body = applyEdits(body, modify(body, [...at, name], changed, { formattingOptions }))
   }
   return mark + body
 }

@@ -48,18 +48,19 @@ export function planImport(files: readonly ClientFile[], options: PlanOptions): 
   )
   for (const file of files)
     for (const entry of entriesIn(file)) {
+      const known = entry.isSluice ? undefined : options.nameOf?.(entry)
+      const server = known === undefined ? undefined : taken.get(known)
+      // The configuration decides about a server that is protected already: a changed token there must survive, and an
+      // entry that could not be protected now must not lose its protection.
+      if (known !== undefined && server) {
+        servers.push({ file, entry, name: known, server, secrets: [], exists: true })
+        continue
+      }
       const content = entry.isSluice
         ? { reason: 'goes through Sluice already' }
         : contentOf(file, entry, options.machine)
       if ('reason' in content) {
         left.push({ file, entry, reason: content.reason })
-        continue
-      }
-      const known = options.nameOf?.(entry)
-      const server = known === undefined ? undefined : taken.get(known)
-      // The configuration decides about a server that is protected already. A changed token there must survive.
-      if (known !== undefined && server) {
-        servers.push({ file, entry, name: known, server, secrets: [], exists: true })
         continue
       }
       const moved = servers.flatMap((each) => each.secrets)

@@ -60,7 +60,7 @@ export async function protect(
   refuseChanged(file)
   writeServers(target, plan.servers, config)
   keepBackup(target.data, client.id, file.path, before.text, after)
-  replaceFile(file.path, after)
+  replaceFile(file.path, after, file.text)
   terminal.out(`${client.name} is protected. ${client.reload}`)
   await showNextSteps(terminal, target, plan.servers)
   terminal.out(`To undo: sluice unprotect ${client.id}${named === undefined ? '' : ` ${named}`}`)
@@ -80,6 +80,8 @@ function refuseChanged({ client, path, text }: ClientFile): void {
   if (readClientFile(client, path)?.text !== text)
     throw new CommandError(`${path} was changed meanwhile, so nothing was done. Run the command again.`)
 }
+
+const sluiceEntriesIn = (file: ClientFile): number => entriesIn(file).filter(({ isSluice }) => isSluice).length
 
 export async function unprotect(
   context: CommandContext,
@@ -102,8 +104,8 @@ export async function unprotect(
     const isUntouched = now === undefined || hashOf(now.text) === record.written
     return { record, now, isUntouched, text: isUntouched ? original : withOriginals(now, original) }
   })
-  for (const { record, now, isUntouched } of restored) {
-    const count = now ? entriesIn(now).filter(({ isSluice }) => isSluice).length : 0
+  for (const { record, now, isUntouched, text } of restored) {
+    const count = now ? sluiceEntriesIn(now) - sluiceEntriesIn({ ...now, text }) : 0
     terminal.out(
       isUntouched
         ? `Puts back ${record.file} as it was.`
@@ -113,7 +115,7 @@ export async function unprotect(
   if (!(await confirm(context, options.yes))) return exitCodes.failed
   for (const { record, now, isUntouched, text } of restored) {
     if (now) refuseChanged(now)
-    replaceFile(record.file, text)
+    replaceFile(record.file, text, now?.text)
     removeRecord(data, record, !isUntouched)
   }
   terminal.out(`${client.name} is not protected any more. ${client.reload} Its servers stay in ${config}.`)

@@ -2,11 +2,14 @@
 
 import { ClientError } from './errors.ts'
 import type { Message } from './message.ts'
-import { parseMessage, toMessage } from './message.ts'
+import { mayBeMessage, parseMessage, toMessage } from './message.ts'
 import type { Receiver } from './transport.ts'
 
 /** Hands the text of one frame on. Text that is not a message is ignored: some servers print to stdout. */
-export const receiveText = (text: string, receiver: Receiver): void => receive(parseMessage, text, receiver)
+export function receiveText(text: string, receiver: Receiver): void {
+  if (mayBeMessage(text)) receive(parseMessage, text, receiver)
+  else receiver.ignored('The server sent text that is not a message', text)
+}
 
 /** Hands a value on that is a message already. Others are ignored. */
 export const receiveValue = (value: unknown, receiver: Receiver): void => receive(toMessage, value, receiver)

@@ -214,13 +214,13 @@ export async function connect(transport: Transport, options: ClientOptions = {})
     const found = taskOf(result)
     if (!found) return result
     const { onProgress: _progress, ...rest } = options
-    const { signal: _signal, ...unsignalled } = rest
+    const { signal: _signal, stop: _stop, timeoutMs: _timeout, ...unsignalled } = rest
     return awaitTask(found.task, found.legacy, {
       ask: (method, params) => request(method, params, rest),
       askAnyway: (method, params) => request(method, params, unsignalled),
       answer: answerer(options, 'tools/call'),
       onStatus: options.onTask,
-      signal: options.signal,
+      signal: endOf(options),
       clock,
     })
   }
@@ -289,6 +289,14 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       return session.close()
     },
   }
+}
+
+/** Returns a signal that ends with the caller's signal, or with its stop. */
+function endOf({ signal, stop }: RequestOptions): AbortSignal | undefined {
+  if (!stop) return signal
+  const controller = new AbortController()
+  stop.onStop(() => controller.abort())
+  return signal ? AbortSignal.any([signal, controller.signal]) : controller.signal
 }
 
 const withTasks = (capabilities: Params): Params => ({

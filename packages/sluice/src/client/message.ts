@@ -20,6 +20,12 @@ export const defaultMaxMessageBytes: number = 16 * 1024 * 1024
 /** Deeper values overflow the stack of programs that walk them, `JSON.stringify` included. */
 const maxDepth = 256
 
+/** The shortest message is `{"error":0}`. */
+const minLength = 11
+
+/** Whether a text may be a message. Most texts that are none are told without the cost of an exception. */
+export const mayBeMessage = (text: string): boolean => text.length >= minLength && /^\s*\{/.test(text)
+
 /** Parses the text of one message. Throws a `ClientError` and nothing else. */
 export function parseMessage(text: string): Message {
   if (text.length > maxDepth && isTooDeep(text))

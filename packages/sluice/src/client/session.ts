@@ -34,7 +34,7 @@ export interface ServerQuestion {
 }
 
 export interface SessionListener {
-  /** Called for every notification that no request took. */
+  /** Called for every notification that no request took, and for changes on the streams of requests. */
   notification(method: string, params: Params): void
   /** Answers a question that belongs to no request in flight. */
   answer(question: ServerQuestion, context: QuestionContext): Promise<Params>
@@ -85,11 +85,14 @@ export function createSession(transport: Transport, listener: SessionListener, c
   function notified(method: string, params: Params, on: Id | undefined): void {
     if (method === 'notifications/cancelled') withdrawn(params['requestId'] as Id)
     const token = method === 'notifications/progress' ? params['progressToken'] : (on ?? subscriptionOf(params))
-    const options = requestOf(token)?.parts.options
+    const request = requestOf(token)
+    const { options } = request?.parts ?? {}
     try {
       if (method === 'notifications/progress') options?.onProgress?.(params)
-      if (options?.onNotification) options.onNotification(method, params)
-      else listener.notification(method, params)
+      options?.onNotification?.(method, params)
+      // A server may announce changes on the stream of any request, and they concern more than that request.
+      const isTaken = options?.onNotification && !(isChange(method) && request?.parts.method !== subscribing)
+      if (!isTaken) listener.notification(method, params)
     } catch {
       listener.ignored(`a handler of ${method} threw`)
     }
@@ -103,7 +106,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
       return
     }
     const request = requestOf(id)
-    if (request?.parts.method === 'subscriptions/listen')
+    if (request?.parts.method === subscribing)
       request.reject(new ClientError('closed', 'The server ended the subscription'))
   }
 
@@ -241,6 +244,9 @@ export function createSession(transport: Transport, listener: SessionListener, c
     },
   }
 }
+
+const subscribing = 'subscriptions/listen'
+const isChange = (method: string): boolean => /^notifications\/(\w+\/list_changed|resources\/updated)$/.test(method)
 
 interface PendingParts {
   readonly pending: InFlight<Pending>

@@ -31,7 +31,7 @@ export interface ClientOptions {
   readonly probeMs?: number
   /** Ends the connecting. */
   readonly signal?: AbortSignal
-  /** Notifications that belong to no request of `request` with a listener: changed lists, logs, updates. */
+  /** Notifications that belong to no request with a listener, and all changes of lists and resources. */
   onNotification?(method: string, params: Params): void
   /** Receives a sentence for each ignored message: output that is not JSON, unknown ids, tools that cannot be called. */
   onIgnored?(problem: string): void
@@ -49,7 +49,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number
   /** Asks for progress and receives it. */
   onProgress?(progress: Params): void
-  /** Receives the notifications on this request's stream instead of the client's `onNotification`. */
+  /** Receives the notifications on this request's stream. Changes of lists and resources reach the client's, too. */
   onNotification?(method: string, params: Params): void
   /** Replaces the declared capabilities for this request. Earlier revisions declare once: there it only narrows. */
   readonly capabilities?: Params

@@ -5,7 +5,7 @@
 
 import type { ServerDefinition } from '../protocol/definition.ts'
 import type { Tool } from '../protocol/tools.ts'
-import type { UpstreamTargets } from './endpoint.ts'
+import type { Naming, UpstreamTargets } from './endpoint.ts'
 import { endpointOf, settingsOf, targetsOf } from './endpoint.ts'
 import { createLinks, withOwnPage } from './links.ts'
 import type { Profiles } from './profiles.ts'
@@ -108,6 +108,9 @@ function compileAll(
   const missing = upstreams.filter(({ name }) => !claimants.some(({ upstream }) => upstream.name === name))
   const signInToolOf = ({ name }: Upstream): Tool | undefined => contexts.of(name).one.auth?.tool?.(signInName(name))
   if (claimants.length === 0) return unknownEndpoint(base, upstreams, previous, ...missing.map(signInToolOf))
+  const signInNames = new Map(
+    upstreams.flatMap((upstream) => (signInToolOf(upstream) ? [[signInName(upstream.name), upstream.name]] : [])),
+  )
   const table = createTable(claimants, previous, new Set(missing.map(({ name }) => name)))
   const links = createLinks(table.ownerOfUri)
   const namesOf = new Map(upstreams.map((upstream) => [upstream.name, skillUris(upstream)]))
@@ -122,7 +125,13 @@ function compileAll(
   const origins = new Map<string, ToolOrigin>()
   const targets = claimants.map(({ upstream, definitions }) => {
     const { name } = upstream
-    const naming = table.namingOf(name)
+    const namesOfTable = table.namingOf(name)
+    const naming: Naming = (kind, own) => {
+      const served = namesOfTable(kind, own)
+      const other = kind === 'tool' && typeof served === 'string' ? signInNames.get(served) : undefined
+      // Two tools of one name would keep the whole endpoint from being served.
+      return other === undefined || other === name ? served : { reason: `callers sign in to ${other} by this name` }
+    }
     const listed = targetsOf(upstream, definitions, contextOf(name), { naming, audience, filter })
     const made = withSignInTool(listed, signInToolOf(upstream))
     leftOut.set(name, made.leftOut)

@@ -67,6 +67,16 @@ function addOpen(connection: object, call: Call, change: 1 | -1): void {
   else callers.delete(callerOf(call))
 }
 
+/** How many calls that a person approved are in flight on each connection. */
+const approvedOn = new WeakMap<object, number>()
+
+/** Marks a connection while an approved call uses it beside others. The returned function must be called once. */
+export function beginApproved(connection: object): () => void {
+  const change = (by: 1 | -1): unknown => approvedOn.set(connection, (approvedOn.get(connection) ?? 0) + by)
+  change(1)
+  return () => change(-1)
+}
+
 /** The questions of one call. A class, because few calls are asked, and closures would be made for each. */
 export class ParkedQuestions implements QuestionHandlers {
   readonly #call: Call
@@ -99,7 +109,9 @@ export class ParkedQuestions implements QuestionHandlers {
   }
   async #handle(method: string, params: Params, { attribution }: QuestionContext): Promise<Params> {
     const { name: upstream, record } = this.#deps
-    if (wasApproved(this.#call) && !this.#request.relaysQuestions) return declined(upstream, method)
+    // A question that names no call may be one of an approved call, which another caller must not answer.
+    const isUncertain = attribution === 'oldest call' && (approvedOn.get(this.#connection) ?? 0) > 0
+    if (isUncertain || (wasApproved(this.#call) && !this.#request.relaysQuestions)) return declined(upstream, method)
     const question = this.#accept(method, params)
     // Questions that are open together are one round.
     if (this.#open++ === 0) this.#rounds++

@@ -34,6 +34,8 @@ interface RelayState {
   readonly state?: string
   /** The questions that were asked: the upstream's keys, and their methods. */
   readonly asked: { readonly [key: string]: string }
+  /** The schemas of the forms among them, by which the answers are checked. */
+  readonly schemas?: { readonly [key: string]: Params }
   readonly round: number
   readonly repeats: number
   readonly digest: string
@@ -87,7 +89,11 @@ export async function readAnswers(call: Call, upstream: string, seal: Seal): Pro
   }
   const answers = Object.entries(opened.asked).flatMap(([key, method]) => {
     const answer = given[safeKey(upstream, key)]
-    return isObject(answer) ? [[key, pick(answer, answerMembers[method] ?? [])] as const] : []
+    if (!isObject(answer)) return []
+    const accepted = acceptOf(method, opened.schemas?.[key])(answer)
+    if (!accepted || !('value' in accepted) || !isObject(accepted.value))
+      throw invalidParams(`the answer to "${safeKey(upstream, key)}" does not fit its question`)
+    return [[key, pick(accepted.value, answerMembers[method] ?? [])] as const]
   })
   return {
     params: {
@@ -127,6 +133,7 @@ export async function relayQuestions(
   const state: RelayState = {
     ...(requestState !== undefined && { state: requestState }),
     asked: Object.fromEntries(questions.map(([key, { method }]) => [key, method])),
+    schemas: Object.fromEntries(questions.flatMap(([key, { params }]) => schemaOf(key, params))),
     ...{ round, repeats, digest: asked },
     ...(isPages(result) && { arePages: true }),
   }
@@ -137,6 +144,14 @@ export async function relayQuestions(
     ),
     requestState: await seal.seal(state, [upstream, ...callBinding(call)], answerTtlMs),
   }
+}
+
+const schemaOf = (key: string, { requestedSchema: schema }: Params): readonly (readonly [string, Params])[] =>
+  isObject(schema) ? [[key, schema]] : []
+
+function acceptOf(method: string, schema: Params | undefined): Question['accept'] {
+  if (method === 'elicitation/create') return acceptForm(schema)
+  return method === 'roots/list' ? acceptRoots : acceptSample
 }
 
 /** Returns the key of a question for the client. Keys with a prefix could pose as ours, so they get the upstream's name. */

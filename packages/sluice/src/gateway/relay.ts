@@ -21,12 +21,13 @@ import type { CalledDefinition, ConnectionCheck } from './connection-check.ts'
 import type { ConnectionLease } from './connections.ts'
 import { cleanResult } from './hygiene.ts'
 import type { ParkedQuestions } from './parked-questions.ts'
-import { askClient, parkedQuestions, wasApproved } from './parked-questions.ts'
+import { askClient, beginApproved, parkedQuestions, wasApproved } from './parked-questions.ts'
 import type { RecordQuestion } from './question-log.ts'
 import type { RecentTimes } from './recent-times.ts'
 import { mayRelayQuestions, pick, readAnswers, relayedCapabilities, relayQuestions } from './relay-questions.ts'
 import { assertOpened, isPages, toPages } from './required-pages.ts'
 import { scopeKeyOf } from './scope.ts'
+import { notRun } from './transport-connections.ts'
 import { takeTurn } from './turns.ts'
 import { toUpstreamError } from './upstream-error.ts'
 import type { WatchDeps } from './watches.ts'
@@ -118,12 +119,15 @@ export function createRelay(deps: RelayDeps): Relay {
     try {
       const checking = deps.verify(lease.client, key.text, request.called)
       if (checking) await checking
-      if (deps.isChannel && lease.client.agreement.era === 'legacy') {
-        const turn = takeTurn(lease.client, wasApproved(call), call.stop)
-        endTurn = turn instanceof Promise ? await turn : turn
+      if (lease.client.agreement.era === 'legacy') {
+        if (deps.isChannel) {
+          const turn = takeTurn(lease.client, wasApproved(call), call.stop)
+          endTurn = turn instanceof Promise ? await turn : turn
+        } else if (wasApproved(call)) endTurn = beginApproved(lease.client)
       }
       questions = parkedQuestions(call, request, deps, lease.client)
       const options = optionsOf(call, questions, lease.client)
+      if (request.asTask && !request.called) await listTools(lease.client, call)
       const result = await (request.asTask
         ? lease.client.callTool(String(params['name']), params['arguments'] as Params, options)
         : lease.client.request(request.method, params, options))
@@ -167,6 +171,19 @@ export function createRelay(deps: RelayDeps): Relay {
     if (thrown instanceof ClientError || thrown instanceof RpcError) return toUpstreamError(thrown, name)
     return thrown
   }
+}
+
+const listed = new WeakSet<Client>()
+
+/** Lists the tools once: only then the client calls one as a task. A connection that was compared has listed them. */
+async function listTools(client: Client, { stop }: Call): Promise<void> {
+  if (listed.has(client)) return
+  try {
+    for await (const _ of client.tools({ stop }));
+  } catch (thrown) {
+    throw notRun(thrown)
+  }
+  listed.add(client)
 }
 
 const everything: Params = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }

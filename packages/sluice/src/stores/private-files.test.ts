@@ -107,3 +107,16 @@ test('a file is replaced whole: a program that has it open still reads the text 
   replacePrivateFile(path, 'after')
   expect([readFileSync(reader, 'utf8'), readFileSync(path, 'utf8')]).toEqual(['before', 'after'])
 })
+
+test('a file that the disk takes only a part of is not replaced', () => {
+  const path = join(folder, 'keys.json')
+  replacePrivateFile(path, 'before')
+  const module = new URL('private-files.ts', import.meta.url).href
+  const program = `const { replacePrivateFile } = await import(${JSON.stringify(module)})
+    replacePrivateFile(${JSON.stringify(path)}, 'x'.repeat(100_000))`
+  // The limit of a file's size ends a write in the middle, as a full disk does.
+  const limited = spawnSync('/bin/sh', ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, '-e', program])
+  expect(limited.stderr.toString()).toContain('EFBIG')
+  expect(readFileSync(path, 'utf8')).toBe('before')
+  expect(readdirSync(folder)).toEqual(['keys.json'])
+})

@@ -16,7 +16,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -96,7 +96,8 @@ function writeAtomically(path: string, text: string, moveInPlace: (written: stri
   try {
     const file = openSync(temporary, 'wx', 0o600)
     try {
-      writeSync(file, text)
+      // Unlike `writeSync`, it throws if the disk takes only a part.
+      writeFileSync(file, text)
       fsyncSync(file)
     } finally {
       closeSync(file)

@@ -16,6 +16,8 @@ export interface ServerSentEvent {
 export interface EventParser {
   /** Takes the next bytes and returns the events that are complete. */
   push(chunk: Uint8Array): readonly ServerSentEvent[]
+  /** How many lines were read. Each costs time, also an empty one. */
+  readonly lines: number
   /** The id of the last event that had one: where to resume. */
   readonly lastEventId: string | undefined
   /** How long the server asks clients to wait before they reconnect. */
@@ -56,7 +58,7 @@ export function createEventParser(maxEventBytes: number): EventParser {
   }
 
   const parser: Mutable<EventParser> = {
-    ...{ lastEventId: undefined, retryMs: undefined },
+    ...{ lines: 0, lastEventId: undefined, retryMs: undefined },
     push(chunk) {
       let text = decoder.decode(chunk, { stream: true })
       if (endedWithReturn && text.startsWith('\n')) text = text.slice(1)
@@ -66,6 +68,7 @@ export function createEventParser(maxEventBytes: number): EventParser {
       for (let i = 0; i < text.length; i++) {
         const code = text.charCodeAt(i)
         if (code !== 10 && code !== 13) continue
+        parser.lines++
         line(start === 0 ? rest + text.slice(0, i) : text.slice(start, i), events)
         if (start === 0) rest = ''
         if (code === 13 && text.charCodeAt(i + 1) === 10) i++

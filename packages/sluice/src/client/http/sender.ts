@@ -15,6 +15,8 @@ export interface OutgoingRequest {
   readonly mayBePrivate?: boolean
   /** Sending it twice does no harm. A kept connection that the server has just closed is then not an error. */
   readonly isRepeatable?: boolean
+  /** Its response stays open, so it must not take a connection that short requests wait for. */
+  readonly staysOpen?: boolean
 }
 
 /** The head of an HTTP response, and its body when it is read. */

@@ -52,7 +52,7 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
           deps.message(message)
           return false
         }
-        const end = await readStream(response, deps.maxMessageBytes, deliver)
+        const end = await readStream(response, deps.maxMessageBytes, deps.clock, deliver)
         lastEventId = end.lastEventId ?? lastEventId
         if (end.retryMs !== undefined) delayMs = Math.max(end.retryMs, 10)
       }

@@ -81,6 +81,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
           headers: headers ? { ...posted, ...headers } : posted,
           body: JSON.stringify(message),
           isRepeatable: message.method !== undefined && repeatable.test(message.method),
+          ...(message.method === 'subscriptions/listen' && { staysOpen: true }),
         },
         flight,
       )
@@ -129,7 +130,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         else receiver?.message(message, id)
         return isResponse && message.id === id
       }
-      const end = await readStream(response, maxMessageBytes, deliver)
+      const end = await readStream(response, maxMessageBytes, clock, deliver)
       if (end.answered || flight.aborted) return
       lastEventId = end.lastEventId ?? lastEventId
       if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions)

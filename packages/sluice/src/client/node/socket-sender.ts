@@ -29,8 +29,9 @@ export function createSocketSender({ maxConnections = 256 }: NodeSenderOptions =
     const text = request.method === 'POST' ? requestText(request, target) : undefined
     if (text === undefined) return fallback.send(request)
     const mayBePrivate = request.mayBePrivate === true
-    // Apart, so that a request that must not reach a private address does not take a connection that was made to one.
-    const key = `${mayBePrivate} ${target.origin}`
+    // Apart, so that a request that must not reach a private address does not take a connection that was made to one. And
+    // so that streams, which end with their subscribers, do not take all connections from calls.
+    const key = `${mayBePrivate} ${request.staysOpen === true} ${target.origin}`
     const open = (): Pool => createPool(target, mayBePrivate ? undefined : publicLookup, maxConnections)
     return getOrCreate(pools, key, open).send(request, text)
   }

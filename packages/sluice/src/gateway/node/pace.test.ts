@@ -22,6 +22,14 @@ test('a stream that exceeds its bytes per second is read again when the second h
   expect(stream.isPaused()).toBe(false)
 })
 
+test('bytes that are charged count like read ones', async () => {
+  const stream = new PassThrough()
+  const charge = pace(stream, 100, fakeClock())
+  charge(90)
+  await write(stream, 20)
+  expect(stream.isPaused()).toBe(true)
+})
+
 test('a slow stream is never paused', async () => {
   const clock = fakeClock()
   const stream = new PassThrough()

@@ -9,8 +9,11 @@ import { monotonicNow } from '../../core/clock.ts'
 
 const windowMs = 1000
 
-/** Pauses the stream after `bytesPerSecond` until the second has passed. */
-export function pace(stream: Readable, bytesPerSecond: number, clock: Clock): void {
+/**
+ * Pauses the stream after `bytesPerSecond` until the second has passed. The returned function charges more bytes, because
+ * many short lines cost more than their bytes.
+ */
+export function pace(stream: Readable, bytesPerSecond: number, clock: Clock): (bytes: number) => void {
   let begin = monotonicNow(clock)
   let read = 0
   let cancelTimer = (): void => {}
@@ -29,4 +32,7 @@ export function pace(stream: Readable, bytesPerSecond: number, clock: Clock): vo
     })
   })
   stream.once('close', () => cancelTimer())
+  return (bytes) => {
+    read += bytes
+  }
 }

@@ -60,6 +60,9 @@ export interface ProcessTransport extends Transport {
 /** More than the longest message, so that one message is never cut in two by a pause. */
 const stdoutBytesPerSecond = 32 * 1024 * 1024
 const stderrBytesPerSecond = 1024 * 1024
+/** What a line of stdout counts for besides its bytes: 64 Ki messages a second, or 8 Ki lines that are not messages. */
+const bytesPerMessage = 512
+const bytesPerSkippedLine = 4096
 /** How long output of an ended process is read. A process that left the group may hold the pipe for longer. */
 const drainMs = 500
 
@@ -88,12 +91,15 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
     }
     const end = Promise.withResolvers<{ readonly error: ClientError; readonly isClean: boolean }>()
     let hasAnswered = false
+    const charge = pace(child.stdout, stdoutBytesPerSecond, clock)
     const ownReceiver: Receiver = {
       message(message) {
         hasAnswered = true
+        charge(bytesPerMessage)
         receiver.message(message)
       },
       ignored(problem, text) {
+        charge(bytesPerSkippedLine)
         options.skipped()
         if (text !== undefined) ring.line(`[stdout] ${text}`)
         receiver.ignored(problem)
@@ -111,7 +117,6 @@ export function createProcessTransport(spec: ProcessSpec, options: ProcessTransp
       },
     }
     const pipe = createPipe(child.stdout, child.stdin, ownReceiver, { maxMessageBytes })
-    pace(child.stdout, stdoutBytesPerSecond, clock)
     child.stderr.setEncoding('utf8').on('data', ring.write)
     child.stderr.on('error', () => {})
     pace(child.stderr, stderrBytesPerSecond, clock)
