@@ -69,7 +69,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       ...{ clientInfo, capabilities: declared, revision, era, eras, timeoutMs, probeMs, signal },
     })
 
-  await session.open()
+  await session.open({ timeoutMs, signal: options.signal })
   let agreement: ServerAgreement
   try {
     agreement = await agree(options.signal)
