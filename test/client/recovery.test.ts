@@ -236,3 +236,16 @@ test('a result is kept as long as its server says', async () => {
   await client.request('tools/list')
   expect(asked).toBe(3)
 })
+
+test('a result that its server changed while it was asked for is not kept', async () => {
+  let asked = 0
+  const changed = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  const url = await hostileServer((message, response) => {
+    const answer = answerTo(message, { tools: [], ttlMs: 1000 })
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`${++asked === 1 ? `data: ${changed}\n\n` : ''}data: ${answer}\n\n`)
+  })
+  const client = await connect(httpTransport(url))
+  for (let times = 0; times < 3; times++) await client.request('tools/list', {}, { cached: true })
+  expect(asked).toBe(2)
+})
