@@ -19,9 +19,9 @@ test('a message above the limit ends the connection, and nothing else', async ()
   })
   await once(server, 'listening')
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await expect(
-    connect(webSocketTransport(url, { maxMessageBytes: 1000 }), { era: 'legacy' }),
-  ).rejects.toMatchObject({ reason: 'closed' })
+  await expect(connect(webSocketTransport(url, { maxMessageBytes: 1000 }), { era: 'legacy' })).rejects.toMatchObject({
+    reason: 'closed',
+  })
   expect(await closed.promise).toBe(1000)
 })
 

@@ -132,23 +132,26 @@ test('a call that may have run is not repeated', async () => {
   expect(calls).toBe(1)
 })
 
-test.each([400, 401, 404, 405, 503])('a call whose stream cannot be resumed (HTTP %i) is not repeated', async (status) => {
-  let calls = 0
-  const url = await hostileServer((asked, response) => {
-    const { method, id } = asked
-    if (method === 'initialize') {
-      response.setHeader('mcp-session-id', 's')
-      return sendJson(response, answerTo(asked, initialized))
-    }
-    if (method === 'GET' || id === undefined) return end(response, method === 'GET' ? status : 202)
-    calls++
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\nid: 1\ndata:\n\n')
-  })
-  const client = await connect(httpTransport(url), { era: 'legacy' })
-  onTestFinished(() => client.close())
-  await expect(client.callTool('a')).rejects.toMatchObject({ reason: 'closed', mayHaveRun: true })
-  expect(calls).toBe(1)
-})
+test.each([400, 401, 404, 405, 503])(
+  'a call whose stream cannot be resumed (HTTP %i) is not repeated',
+  async (status) => {
+    let calls = 0
+    const url = await hostileServer((asked, response) => {
+      const { method, id } = asked
+      if (method === 'initialize') {
+        response.setHeader('mcp-session-id', 's')
+        return sendJson(response, answerTo(asked, initialized))
+      }
+      if (method === 'GET' || id === undefined) return end(response, method === 'GET' ? status : 202)
+      calls++
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\nid: 1\ndata:\n\n')
+    })
+    const client = await connect(httpTransport(url), { era: 'legacy' })
+    onTestFinished(() => client.close())
+    await expect(client.callTool('a')).rejects.toMatchObject({ reason: 'closed', mayHaveRun: true })
+    expect(calls).toBe(1)
+  },
+)
 
 test('a stream that is resumed with every event is read as long as its server needs', async () => {
   let polls = 0

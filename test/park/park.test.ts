@@ -320,11 +320,9 @@ test('a shutdown waits for parked calls, then fails them with a reason', async (
 })
 
 /** Work that asks `who`, and ends when a test says so. It waits for the answer unless it is hasty. */
-function slowAsker(isHasty = false): { readonly tools: readonly Tool[]; end(text: string): void; readonly runs: string[] } {
+function slowAsker(isHasty = false): { readonly tools: readonly Tool[]; end(text: string): void } {
   const ended = Promise.withResolvers<string>()
-  const runs: string[] = []
   return {
-    runs,
     end: ended.resolve,
     tools: [
       tool({
@@ -332,7 +330,6 @@ function slowAsker(isHasty = false): { readonly tools: readonly Tool[]; end(text
         description: 'Asks, and works on',
         asksWhileRunning: true,
         async run(_input, { ask: question }) {
-          runs.push('slow')
           const asked = question({ who: ask.form('Who?', named) })
           if (isHasty) asked.catch(() => {})
           else await asked
