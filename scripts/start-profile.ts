@@ -41,6 +41,9 @@ interface Coverage {
   }[]
 }
 
+/** A start that has not answered by then has failed. A server that answers wrongly would stop the build for ever. */
+const answersWithinMs = 60_000
+
 /** Returns the offsets of the functions that ran, by the URL of their file. */
 export async function profileStarts(): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-profile-'))
@@ -69,6 +72,7 @@ async function runStart(args: readonly string[], messages: readonly object[], fo
       ...{ NODE_V8_COVERAGE: join(folder, 'coverage'), XDG_CACHE_HOME: folder, XDG_DATA_HOME: join(folder, 'data') },
     },
     stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: answersWithinMs,
   })
   const exited = once(child, 'exit')
   child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))

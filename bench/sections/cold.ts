@@ -104,7 +104,7 @@ export async function cold(): Promise<Section> {
   progress(`cold: ${rounds} isolates each of ${workers.join(', ')}`)
   const isolates = await startIsolates(bundles)
   // The first one of each also reads the code of workerd from the disk.
-  for (const name of workers) await isolates.answerOfIsolate(name)
+  await interleave(workers, 1, isolates.answerOfIsolate)
   const asIsolate = await interleave(workers, rounds, isolates.answerOfIsolate)
   await isolates.close()
   progress(`cold: ${rounds} starts of workerd each with ${workers.join(', ')}`)

@@ -104,6 +104,7 @@ const oddLines: readonly string[] = [
   'Connection: close',
   'Connection: keep-alive',
   'Connection: Upgrade',
+  'Proxy-Connection: close',
   'Upgrade: websocket',
   'Transfer-Encoding: chunked',
   'Transfer-Encoding : chunked',

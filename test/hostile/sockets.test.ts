@@ -10,12 +10,13 @@ import { websocket } from 'sluice/websocket'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { RawHttp } from '../kit/clients/raw-http.client.ts'
 import { rawHttp, requestHead, toPost } from '../kit/clients/raw-http.client.ts'
-import { closeCode, frameOf, rawSocket } from '../kit/clients/raw-websocket.client.ts'
+import { closeCode, frameOf, rawSocket, upgradeHeaders } from '../kit/clients/raw-websocket.client.ts'
 import { openSocket } from '../kit/clients/streaming.client.ts'
-import { callOf, initialize, request } from '../kit/clients/valid-messages.ts'
+import { callOf, headersFor, initialize, request } from '../kit/clients/valid-messages.ts'
 import type { AttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { createAttackedServer } from '../kit/servers/attacked-server.fixture.ts'
 import { serveEdgeSockets } from '../kit/servers/edge-websockets.fixture.ts'
+import { mountKinds } from '../kit/servers/mounts.ts'
 
 type Server = AttackedServer['server']
 interface Watched {
@@ -121,6 +122,36 @@ describe.each(kinds)('a WebSocket $name', ({ open: serve }) => {
     await expect.poll(open).toBe(0)
     expect(runs.get('echo')).toBeUndefined()
   })
+})
+
+describe.each([
+  { name: 'a port', open: (server: Server) => serveHttp(server, { port: 0, websocket: websocket() }) },
+  ...mountKinds
+    .filter(({ sockets }) => sockets)
+    .map(({ name, open }) => ({ name, open: (server: Server) => open(server, { websocket: websocket() }) })),
+])('on $name', ({ open }) => {
+  test.each(['/ws', '/other'])(
+    'an upgrade of %s that is sent before the answer to a call closes the connection',
+    async (below) => {
+      const { server, runs } = createAttackedServer()
+      const serving = await open(server)
+      onTestFinished(() => serving.close())
+      const { port, pathname } = new URL(serving.url)
+      const http = await rawHttp(Number(port))
+      onTestFinished(http.destroy)
+      const path = pathname.replace(/\/mcp$/, pathname === '/mcp' ? below : `/mcp${below}`)
+      const upgrade = requestHead([['host', `127.0.0.1:${port}`], ...upgradeHeaders], { method: 'GET', path })
+      const call = callOf(1, 'wait')
+      // With a header for which `node:http` reads the connection. Otherwise the upgrade would wait for the answer.
+      const headers = { ...headersFor(call), te: 'trailers' }
+      http.write(toPost(Number(port), JSON.stringify(call), headers, pathname))
+      await expect.poll(() => runs.get('wait')).toBe(1)
+      http.write(upgrade)
+      await http.closed
+      expect(http.partial).toBe('')
+      await expect.poll(() => runs.get('wait stopped')).toBe(1)
+    },
+  )
 })
 
 test.each(kinds)(

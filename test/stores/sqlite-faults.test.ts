@@ -194,25 +194,28 @@ test('a damaged file is unavailable, and the path is not revealed', async () => 
   } else expect(String(thrown)).toContain('it is damaged')
 })
 
+/** Writes entries of 40 KB until one is refused. Returns how many were acknowledged. */
+async function fill(store: SqliteStore): Promise<{ readonly kept: number; readonly refused: unknown }> {
+  for (let kept = 0; kept < 1000; kept++)
+    try {
+      await store.set(['k', String(kept)], 'x'.repeat(40_000))
+    } catch (refused) {
+      return { kept, refused }
+    }
+  throw new Error('The disk took everything')
+}
+
 test('a full disk refuses writes, keeps acknowledged ones, and works again with free space', async ({ skip }) => {
   const disk = mountSmallDisk(closing)
   if (!disk) return skip('needs the right to mount')
   const store = open(join(disk, 'store.db'))
-  const kept: string[] = []
-  let refused: unknown
-  for (let i = 0; i < 100 && refused === undefined; i++)
-    await store.set(['k', String(i)], 'x'.repeat(40_000)).then(
-      () => kept.push(String(i)),
-      (thrown: unknown) => {
-        refused = thrown
-      },
-    )
+  const { kept, refused } = await fill(store)
   expect(refused).toMatchObject({ reason: 'storeUnavailable', message: 'The store is on a full disk' })
-  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length)
-  expect(kept.length).toBeGreaterThan(5)
+  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept)
+  expect(kept).toBeGreaterThan(5)
   enlargeDisk(disk)
   await store.set(['k', 'more'], 'x'.repeat(40_000))
-  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept.length + 1)
+  expect(await store.list(['k'], { limit: 100 })).toHaveLength(kept + 1)
 })
 
 test('after its disk failed a store is only read, and takes nothing from buckets', async ({ skip }) => {
@@ -220,21 +223,13 @@ test('after its disk failed a store is only read, and takes nothing from buckets
   if (!disk) return skip('needs the right to mount')
   const store = open(join(disk, 'store.db'))
   const bucket = { burst: 100, perSecond: 1 }
-  const kept: string[] = []
-  let refused: unknown
-  for (let i = 0; i < 1000 && refused === undefined; i++)
-    await store.set(['k', String(i)], 'x'.repeat(40_000)).then(
-      () => kept.push(String(i)),
-      (thrown: unknown) => {
-        refused = thrown
-      },
-    )
+  const { kept, refused } = await fill(store)
   const stopped = {
     reason: 'storeUnavailable',
     message: 'The store is stopped, because its disk failed: check the disk, then restart',
   }
   expect(refused).toMatchObject(stopped)
-  expect(kept.length).toBeGreaterThan(5)
+  expect(kept).toBeGreaterThan(5)
   await expect(store.take(['t'], bucket)).rejects.toMatchObject(stopped)
   await expect(store.delete(['k', '0'])).rejects.toMatchObject(stopped)
   expect(await store.get(['k', '0'])).toHaveLength(40_000)

@@ -1,4 +1,4 @@
-/** What an error says to the operator. Clients never read a database's own words, but in a terminal they help. */
+/** Messages of errors for the operator. Clients never read a database's own words, but in a terminal they help. */
 
 import { RpcError } from 'sluice'
 import { escapeControls } from './output.ts'

@@ -7,8 +7,8 @@
 /** A file with an extension and without escapes: its URL is its path. */
 const plainFile = /^\.\.?\/[\w./-]+\.js$/
 
-/** Options that load a file before this one. */
-const preloads = /(^|\s)(-r|--(import|require|loader|experimental-loader))\b/
+/** Options that load a file before this one. A configuration of Node may hold them too. */
+const preloads = /(^|\s)(-r|--(import|require|loader|experimental-loader|experimental-(default-)?config-file))\b/
 
 /**
  * Does nothing on a Node without synchronous hooks, and if hooks of others may be there: they would not see the modules
@@ -23,6 +23,20 @@ export function loadModulesQuickly(): void {
   const { fileURLToPath } = process.getBuiltinModule('node:url')
   /** The format of the `.js` files in a folder. All have the same, because package.json decides it. */
   const formats = new Map<string, string | null | undefined>()
+  function read(url: string): string {
+    const path = fileURLToPath(url)
+    try {
+      // Node removes a byte order mark too. A line "#!" after it would be a syntax error.
+      return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    } catch (thrown) {
+      if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')) throw thrown
+      // Node's code, which tells packages that their optional file is not there.
+      throw Object.assign(new Error(`Cannot find module '${path}'`, { cause: thrown }), {
+        code: 'ERR_MODULE_NOT_FOUND',
+        url,
+      })
+    }
+  }
   const hooks = registerHooks({
     resolve(specifier, context, nextResolve) {
       const { parentURL, conditions } = context
@@ -39,7 +53,7 @@ export function loadModulesQuickly(): void {
     },
     load(url, context, nextLoad) {
       if (context.format !== 'module' || !url.startsWith('file:')) return nextLoad(url, context)
-      return { format: 'module', source: readFileSync(fileURLToPath(url), 'utf8'), shortCircuit: true }
+      return { format: 'module', source: read(url), shortCircuit: true }
     },
   })
   // Hooks in a separate thread run after these. Newer versions of Node may have none.

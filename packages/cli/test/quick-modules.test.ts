@@ -61,6 +61,28 @@ test('a file that a package lacks is named', () => {
   expect(stderr).toContain(join('node_modules', 'dependency', 'lost.js'))
 })
 
+test('a package can tell that its optional file is not there', () => {
+  const { stdout } = cardOf({
+    ...server,
+    ...dependency({
+      'package.json': '{"name":"dependency","type":"module","main":"index.js"}',
+      'index.js': `export { part } from './part.js'
+        const isMissing = (thrown) => ({ version: thrown.code === 'ERR_MODULE_NOT_FOUND' ? '2.3.4' : thrown.code })
+        export const { version } = await import('./optional.js').catch(isMissing)`,
+      'part.js': 'export const part = 1',
+    }),
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ version: '2.3.4' })
+})
+
+test('a module may begin with a byte order mark and a line for the shell', () => {
+  const { stdout } = cardOf({
+    'server.mjs': `\uFEFF#!/usr/bin/env node
+      export default { name: 'found', version: '2.3.4', description: 'A server', tools: [] }`,
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ version: '2.3.4' })
+})
+
 /** A module that changes every file called `part.js`, as instrumentation does. */
 const hook = `export async function load(url, context, nextLoad) {
   const loaded = await nextLoad(url, context)
@@ -78,10 +100,14 @@ const changed: Files = {
   }),
 }
 
-test('hooks of an option see the modules of packages', () => {
-  const { stdout } = cardOf({ ...server, ...changed }, ['--import', './register.mjs'])
-  expect(JSON.parse(stdout)).toMatchObject({ version: '1.0.0-new' })
-})
+test.each([['--import=./register.mjs'], ['--experimental-config-file=./node.json']])(
+  'hooks of the option %s see the modules of packages',
+  (option) => {
+    const config: Files = { 'node.json': '{"nodeOptions":{"import":["./register.mjs"]}}' }
+    const { stdout } = cardOf({ ...server, ...changed, ...config }, [option])
+    expect(JSON.parse(stdout)).toMatchObject({ version: '1.0.0-new' })
+  },
+)
 
 test('hooks that a server registers see the modules that it imports then', () => {
   const { stdout } = cardOf({

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   closeSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import {
   createPrivateFile,
@@ -48,6 +49,17 @@ test('only this account may read folders and files, whatever the umask', async (
   await store.set(['a'], 'b')
   for (const name of readdirSync(deep)) expect(isReadableByOthers(join(deep, name)), name).toBe(false)
   await store.close()
+})
+
+test('a database that this process has open stays locked', () => {
+  const path = join(folder, 'store.db')
+  const database = new DatabaseSync(path)
+  onTestFinished(() => database.close())
+  database.exec('BEGIN EXCLUSIVE')
+  makePrivateFile(path)
+  const write = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('CREATE TABLE mine (n)')`
+  const other = spawnSync(process.execPath, ['-e', write, path], { encoding: 'utf8' })
+  expect(other.stderr).toContain('database is locked')
 })
 
 test('opening a database removes the permissions of other accounts', async () => {

@@ -4,8 +4,10 @@
  */
 
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -53,8 +55,9 @@ export function makePrivateFolder(path: string): void {
  * Creates an empty file, or removes the permissions of others from an existing one and from SQLite's `-wal` and `-shm`.
  */
 export function makePrivateFile(path: string): void {
-  assertRegularFile(path)
-  closeSync(openSync(path, 'a', 0o600))
+  // An existing file is not opened. Closing it again would release all locks that SQLite has on it in this process.
+  if (assertRegularFile(path)) accessSync(path, constants.W_OK)
+  else closeSync(openSync(path, 'a', 0o600))
   for (const each of [path, `${path}-wal`, `${path}-shm`]) restrictToOwner(each)
 }
 

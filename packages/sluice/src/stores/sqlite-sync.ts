@@ -9,7 +9,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { storeUnavailable } from '../core/error.ts'
 
-/** What brings an open file's data to the disk. */
+/** The system call that brings an open file's data to the disk. */
 export type DataSync = typeof fdatasync
 
 /** Syncs one file. */
@@ -18,7 +18,7 @@ export interface DiskSync {
   assertIntact(): void
   /** Resolves when everything that was written before is on the disk. */
   sync(): Promise<void>
-  /** After the last sync. */
+  /** Closes the file. Called after the last sync. */
   close(): void
 }
 

@@ -3,8 +3,8 @@
  * for all transactions that wait. While another process holds the file's write lock they wait in a queue, and the event
  * loop continues.
  *
- * A write is acknowledged when it is on the disk. Readers see it from its commit on, a little earlier. What a reader does
- * with it is safe if that is a write too, because a sync covers all transactions before it.
+ * A write is acknowledged when it is on the disk. Readers see it from its commit on, a little earlier. A write that
+ * depends on such a read is safe, because a sync covers all transactions before it.
  */
 
 import type { DatabaseSync } from 'node:sqlite'

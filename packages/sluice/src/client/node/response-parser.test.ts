@@ -55,6 +55,19 @@ const good: readonly (readonly [string, string, Partial<Parsed>])[] = [
     'HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\na',
     { body: 'a', end: false },
   ],
+  ...['Transfer-Encoding: chunked', 'Content-Length: 5'].map(
+    (line) =>
+      [
+        `204 with ${line}`,
+        `HTTP/1.1 204 No Content\r\n${line}\r\n\r\n`,
+        { status: 204, body: '', end: false },
+      ] as const,
+  ),
+  [
+    'padding around a value',
+    'HTTP/1.1 200 OK\r\nContent-Type: \t a/b\t \r\nContent-Length:\t1 \r\n\r\na',
+    { body: 'a', type: 'a/b' },
+  ],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na', { body: 'a', end: false }],
   [
     'an interim response',
@@ -78,6 +91,15 @@ test.each([
   ['a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
   ['a folded header', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
   ['a header with a space in its name', 'HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\na'],
+  ['a lone line feed in a header', 'HTTP/1.1 200 OK\r\nA: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['a lone carriage return in a header', 'HTTP/1.1 200 OK\r\nA: b\rContent-Length: 1\r\n\r\na'],
+  ['a line feed before a length', 'HTTP/1.1 200 OK\r\nContent-Length: \n1\r\n\r\na'],
+  ['a carriage return after a length', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\r\n\r\na'],
+  ['another kind of space after a length', 'HTTP/1.1 200 OK\r\nContent-Length: 1\u00a0\r\n\r\na'],
+  ['a control character before a coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n'],
+  ['a NUL in a header', 'HTTP/1.1 200 OK\r\nA: \0\r\nContent-Length: 1\r\n\r\na'],
+  ['a line feed in the first line', 'HTTP/1.1 200 OK\nContent-Length: 0\r\nContent-Length: 1\r\n\r\na'],
+  ['a status below 100', 'HTTP/1.1 099 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na'],
   ['an invalid size of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n'],
   [
     'a chunk that is longer than announced',

@@ -169,32 +169,49 @@ function parseHead(text: string): ParsedHead {
   const head = { status, headers, keepAlive, length: 0 }
   // The length of an interim response means nothing.
   if (status < 200) return { ...head, body: 'length' }
+  // They end with their head. A body that is announced anyway must not be taken for the next response.
+  if (status === 204 || status === 304) {
+    const isBodyAnnounced = coding !== undefined || Number(length ?? 0) !== 0
+    return { ...head, body: 'length', keepAlive: keepAlive && !isBodyAnnounced }
+  }
   if (coding !== undefined) {
     if (coding.toLowerCase() !== 'chunked' || length !== undefined) throw broken('its length is ambiguous')
     return { ...head, body: 'size' }
   }
-  if (status === 204 || status === 304) return { ...head, body: 'length' }
   if (length === undefined) return { ...head, body: 'close', keepAlive: false }
   if (!/^\d{1,15}$/.test(length)) throw broken('its length is invalid')
   return { ...head, body: 'length', length: Number(length) }
 }
 
+/** A lone CR or LF would end the line for a lenient reader. */
+const unsafeInHead = /[^\t\x20-\x7e\x80-\xff]/
+
 function parseLines(text: string): ResponseHead & { readonly isOld: boolean } {
   const lines = text.split('\r\n')
-  const first = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] ?? '')
-  if (!first) throw broken('its first line is invalid')
+  const first = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(lines[0] ?? '')
+  if (!first || unsafeInHead.test(lines[0] ?? '')) throw broken('its first line is invalid')
   const headers = new Map<string, string>()
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i] ?? ''
     const colon = line.indexOf(':')
     const name = line.slice(0, colon).toLowerCase()
     // A line that begins with a space would belong to the header before it.
-    if (colon <= 0 || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw broken('a header is invalid')
-    const value = line.slice(colon + 1).trim()
+    if (colon <= 0 || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || unsafeInHead.test(line))
+      throw broken('a header is invalid')
+    const value = withoutPadding(line.slice(colon + 1))
     const before = headers.get(name)
     if (before !== undefined && (name === 'content-length' || name === 'transfer-encoding') && before !== value)
       throw broken('its length is ambiguous')
     headers.set(name, before === undefined || name === 'content-length' ? value : `${before}, ${value}`)
   }
   return { status: Number(first[2]), isOld: first[1] === '0', headers }
+}
+
+/** Removes spaces and tabs. `trim` would also remove other characters, which make a length invalid. */
+function withoutPadding(value: string): string {
+  const isPadding = (at: number): boolean => value[at] === ' ' || value[at] === '\t'
+  let [from, to] = [0, value.length]
+  while (from < to && isPadding(from)) from++
+  while (from < to && isPadding(to - 1)) to--
+  return value.slice(from, to)
 }

@@ -38,9 +38,11 @@ export function createNodeSender({ maxConnections = 256 }: NodeSenderOptions = {
   const named: Agents = { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
   const checkedSettings = { ...settings, lookup: publicLookup }
   const checked: Agents = { http: new HttpAgent(checkedSettings), https: new HttpsAgent(checkedSettings) }
+  let isClosed = false
   return {
-    send: (request) => exchange(request, request.mayBePrivate ? named : checked),
+    send: (request) => exchange(request, request.mayBePrivate ? named : checked, () => isClosed),
     close() {
+      isClosed = true
       for (const { http, https } of [named, checked]) {
         http.destroy()
         https.destroy()
@@ -79,7 +81,7 @@ function targetOf(url: string): Target {
   return last
 }
 
-function exchange(request: OutgoingRequest, agents: Agents): HttpExchange {
+function exchange(request: OutgoingRequest, agents: Agents, isClosed: () => boolean): HttpExchange {
   const { method, url, headers, body, isRepeatable = method !== 'POST' } = request
   const { isHttps, host } = targetOf(url)
   const options: RequestOptions = {
@@ -97,8 +99,8 @@ function exchange(request: OutgoingRequest, agents: Agents): HttpExchange {
       outgoing.on('response', (incoming) => resolve(toResponse(incoming)))
       outgoing.on('error', (cause: NodeJS.ErrnoException) => {
         // The server closed a kept connection at the moment it was used again.
-        if (isFirst && isRepeatable && !isAborted && outgoing.reusedSocket && cause.code === 'ECONNRESET')
-          attempt(false)
+        const mayRepeat = isRepeatable && !isAborted && !isClosed()
+        if (isFirst && mayRepeat && outgoing.reusedSocket && cause.code === 'ECONNRESET') attempt(false)
         else reject(toSendError(cause, url))
       })
       outgoing.end(body)

@@ -61,6 +61,15 @@ test('a header value with a line break is not sent', async () => {
   expect(requests).toEqual([])
 })
 
+test('a header that the sender writes itself is sent once', async () => {
+  const { url, requests } = await peer((_, socket) => socket.write(answerOf('x')))
+  const { send } = sender()
+  await (await send({ ...post(url), headers: { host: 'other.example', 'content-length': '1' } }).response).text(10)
+  const text = requests.join('').toLowerCase()
+  expect(text.match(/^host: .*$/gm)).toEqual(['host: other.example'])
+  expect(text.match(/^content-length: .*$/gm)).toEqual(['content-length: 5'])
+})
+
 test('requests beyond the limit of connections wait for one', async () => {
   let most = 0
   let now = 0
@@ -88,6 +97,23 @@ test('a kept connection that the server closed is replaced, but a request that m
   expect(await (await send(post(url, 'again', true)).response).text(10)).toBe('ok')
   expect(requests).toHaveLength(3)
   await expect(send(post(url)).response).rejects.toMatchObject({ mayHaveRun: true })
+  expect(requests).toHaveLength(4)
+})
+
+test('a request that is in flight when the sender is closed is not repeated', async () => {
+  const { url, requests } = await peer((_, socket, count) => {
+    if (count % 2 === 1) socket.write(answerOf('ok'))
+  })
+  // A GET is sent over `node:http`.
+  for (const method of ['POST', 'GET'] as const) {
+    const { send, close } = sender()
+    await (await send({ ...post(url, 'first', true), method }).response).text(10)
+    const sent = requests.length
+    const failed = expect(send({ ...post(url, 'again', true), method }).response).rejects.toThrow()
+    await expect.poll(() => requests.length).toBe(sent + 1)
+    close()
+    await failed
+  }
   expect(requests).toHaveLength(4)
 })
 

@@ -1,7 +1,7 @@
 /**
  * Sends requests over its own sockets, one request at a time on each. `node:http`'s client spends more per request
  * than all layers of a server together, and a gateway sends one request per call. What this sender does not know (other
- * methods than POST, headers outside ASCII) goes to the sender over `node:http`.
+ * methods than POST, headers outside ASCII or of the message itself) goes to the sender over `node:http`.
  */
 
 import type { LookupFunction, Socket } from 'node:net'
@@ -67,7 +67,7 @@ function targetOf(url: string): SocketTarget {
   return last
 }
 
-/** Returns the request as text; `undefined` if a header needs more than printable ASCII. */
+/** Returns the request as text; `undefined` if a header is not plain. */
 function requestText({ headers, body = '' }: OutgoingRequest, { start }: SocketTarget): RequestText | undefined {
   let text = start
   for (const name in headers) {
@@ -89,11 +89,15 @@ interface RequestText {
 /** The last line of each header, because most requests repeat all of them and checking one costs more than a lookup. */
 const lastLines = new Map<string, { readonly value: string; readonly line: string }>()
 const maxLastLines = 256
+/** Headers that the text has already, or that change where the request ends. */
+const notPlain = new Set(['content-length', 'host', 'transfer-encoding'])
 
+/** `undefined` if the header needs more than printable ASCII, or must not be beside those of the text. */
 function headerLine(name: string, value: string): string | undefined {
   const last = lastLines.get(name)
   if (last?.value === value) return last.line
-  if (!/^[\x21-\x7e]+$/.test(name) || !/^[\x20-\x7e\t]*$/.test(value)) return undefined
+  if (notPlain.has(name.toLowerCase()) || !/^[\x21-\x7e]+$/.test(name) || !/^[\x20-\x7e\t]*$/.test(value))
+    return undefined
   const line = `${name}: ${value}\r\n`
   if (lastLines.size >= maxLastLines) lastLines.clear()
   lastLines.set(name, { value, line })
@@ -250,7 +254,7 @@ function createPool(target: SocketTarget, lookup: LookupFunction | undefined, ma
     const { isRepeatable = false } = request
     const isLie = error instanceof ClientError && error.reason === 'protocol'
     if (response) response.fail(error instanceof ClientError ? error : brokeOff(error))
-    else if (isReused && isRepeatable && !flight.isAborted && !isLie) carry(connected(), flight)
+    else if (isReused && isRepeatable && !flight.isAborted && !isLie && !isClosed) carry(connected(), flight)
     else flight.reject(error instanceof ClientError ? error : toSendError(error, request.url, flight.isSent))
   }
 

@@ -137,3 +137,16 @@ test('a connection that was passed on has no idle time here', async () => {
   await pass(opened, 60_000)
   expect(socket.destroyed).toBe(false)
 })
+
+test('a request whose body is late is passed on, and closed when node:http says so', async () => {
+  const opened = openConnection()
+  const { socket, handedOver, replies } = opened
+  const head = request.slice(0, -2)
+  socket.receive(head)
+  await pass(opened, 5_000)
+  expect(handedOver).toEqual([socket])
+  expect(String(socket.read())).toBe(head)
+  await pass(opened, 60_000)
+  expect(socket.destroyed).toBe(false)
+  expect(replies).toHaveLength(0)
+})

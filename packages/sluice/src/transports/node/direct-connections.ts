@@ -113,7 +113,9 @@ export function createDirectConnections(options: DirectOptions): DirectConnectio
      */
     function onTimeout(): void {
       if (reply) return
-      if (isOverdue) socket.destroy()
+      // `node:http` decides how slowly a body may arrive.
+      if (kept) passOn(kept)
+      else if (isOverdue) socket.destroy()
       else setOverdue(true)
     }
     function setOverdue(overdue: boolean): void {

@@ -13,11 +13,12 @@ export interface DirectHead {
 }
 
 const requestLine = /POST (\/[\x21-\x7e]*) HTTP\/1\.1\r\n/y
-const headerLine = /([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e]*)\r\n/y
+/** The value begins with no space. Otherwise a line of spaces that does not match would be tried in all divisions. */
+const headerLine = /([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[\x21-\x7e][\x20-\x7e]*)?)\r\n/y
 /** Longer bodies arrive in several pieces, which `node:http` reads. */
 const bodyLength = /^\d{1,5}$/
 /** Headers that change how the message or its connection is read. */
-const notPlain = new Set(['expect', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+const notPlain = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 /** Parses a head up to and including its empty line. `undefined` if it is not a plain POST. */
 export function parseDirectHead(head: string): DirectHead | undefined {

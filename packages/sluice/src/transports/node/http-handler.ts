@@ -11,7 +11,7 @@ import { sessions } from '../http/legacy/session-routes.ts'
 import { sharedSessions } from '../http/legacy/shared-sessions.ts'
 import type { RequestHandler } from '../http/routes.ts'
 import { NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
-import { whenResponseIsNext } from './pipelining.ts'
+import { closeEarlyUpgrade, whenResponseIsNext } from './pipelining.ts'
 import type { UnsentTracker } from './unsent-tracker.ts'
 import { createUnsentTracker } from './unsent-tracker.ts'
 
@@ -55,6 +55,7 @@ export function createNodeHttpApp(
     ...app,
     sockets,
     upgrade(request, socket, head) {
+      if (closeEarlyUpgrade(request, socket)) return
       if (sockets && pathOf(request.url ?? '').endsWith(sockets.path)) sockets.upgrade(request, socket, head)
       else replyOnSocket(request, socket).send(notFoundPage.status, notFoundPage.headers, notFoundPage.body)
     },

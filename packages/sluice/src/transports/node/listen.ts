@@ -15,7 +15,7 @@ import { createDirectConnections } from './direct-connections.ts'
 import type { NodeHttpApp, NodeHttpOptions } from './http-handler.ts'
 import { createNodeHttpApp } from './http-handler.ts'
 import { NodeReply, NodeRequest, notFoundPage, replyOnSocket } from './http-message.ts'
-import { whenResponseIsNext } from './pipelining.ts'
+import { closeEarlyUpgrade, whenResponseIsNext } from './pipelining.ts'
 import type { PressureMonitor } from './pressure-monitor.ts'
 import { createPressureMonitor } from './pressure-monitor.ts'
 import { loopQueue } from './turn-queue.ts'
@@ -214,6 +214,7 @@ function routesOf(mounted: readonly MountedServer[]): ReadonlyMap<string, Reques
 }
 
 function upgrade(mounted: readonly MountedServer[], request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  if (closeEarlyUpgrade(request, socket)) return
   const path = pathOf(request.url ?? '')
   const found = mounted.find(({ base, app }) => app.sockets && base + app.sockets.path === path)
   if (found) found.app.upgrade(request, socket, head)

@@ -42,6 +42,23 @@ test('lines for a full pipe wait until it is read, and are written whole and in 
   expect(pipe.text()).toBe([1, 2, 3, 4].map(line).join(''))
 })
 
+test('lines that wait for a full pipe are tried again when the process exits', () => {
+  const program = `
+    import { writeSync } from 'node:fs'
+    import { createLogWriter } from ${JSON.stringify(new URL('./log-writer.ts', import.meta.url).href)}
+    let isFull = true
+    const writer = createLogWriter(1, (fd, bytes) => {
+      if (isFull) throw Object.assign(new Error('full'), { code: 'EAGAIN' })
+      return writeSync(fd, bytes)
+    })
+    writer.write('waiting\\n')
+    isFull = false
+    process.exit()`
+  expect(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })).toBe(
+    'waiting\n',
+  )
+})
+
 test('an unread pipe costs lines, which are counted, and at most a megabyte', () => {
   const pipe = aPipe(0, 'EAGAIN')
   const writer = createLogWriter(1, pipe.write)

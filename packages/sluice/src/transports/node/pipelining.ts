@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /** How many requests of one connection may wait. A client that sends more does not wait for answers. */
 const maxPipelined = 512
@@ -28,4 +29,16 @@ export function whenResponseIsNext({ socket }: IncomingMessage, response: Server
     pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1)
     serve()
   })
+}
+
+/**
+ * Closes the connection of an upgrade that was sent before the answer to the last request, and returns whether it did.
+ * Node hands such a socket over at once. That answer would be written into the new protocol, and a refusal would throw.
+ */
+export function closeEarlyUpgrade(request: IncomingMessage, socket: Duplex): boolean {
+  // Node's own field for the response that is being written.
+  const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null }
+  if (!current || current.req === request) return false
+  socket.destroy()
+  return true
 }
