@@ -56,7 +56,8 @@ export interface FetchOptions extends HttpAppOptions {
 
 /** Returns a server as a `fetch` handler, for workerd, Deno, Bun and browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
-  const app = createHttpApp(toTransportServer(server), options)
+  const transportServer = toTransportServer(server)
+  const app = createHttpApp(transportServer, options)
   const { serveMounted, context: endpoint } = app
   const sockets = options.websocket?.(endpoint)
   if (sockets) app.routes.set(sockets.path, sockets.handlePlainRequest)
@@ -71,9 +72,9 @@ export function toFetch(server: Server, options: FetchOptions = {}): FetchHandle
         return
       }
       const served = serveMounted(httpRequest, reply)
-      // A call may outlive its response, because the client can resume the stream. Otherwise workerd would end both
-      // together.
-      context?.waitUntil?.(served)
+      // A call may outlive its response, because the client can resume the stream, and its record is written after it.
+      // Otherwise workerd would end all of them together.
+      context?.waitUntil?.(served.then(() => transportServer.recordsWritten()))
     })
   return Object.assign(handler, {
     close() {
