@@ -258,7 +258,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     async authorizeConnection(via, stop, method) {
       await slots.authenticate?.authorizeConnection(via, stop, method)
     },
-    recordsWritten: () => slots.audit?.flush?.(),
+    flush: slots.audit?.flush,
     drain() {
       phase = 'draining'
     },

@@ -90,7 +90,7 @@ export interface TransportServer extends Server {
    * Settles when the records of answered calls are written; `undefined` if there are none. For runtimes that end all work
    * of a request with its answer.
    */
-  recordsWritten(): Promise<void> | undefined
+  readonly flush: (() => Promise<void>) | undefined
   /** Returns `/healthz`, `/readyz` and `/metrics`; `undefined` for other paths, and for readers that may not see them. */
   page(path: string, peer: string, query?: string): Promise<Page | undefined>
 }

@@ -56,8 +56,7 @@ export interface FetchOptions extends HttpAppOptions {
 
 /** Returns a server as a `fetch` handler, for workerd, Deno, Bun and browsers’ service workers. */
 export function toFetch(server: Server, options: FetchOptions = {}): FetchHandler {
-  const transportServer = toTransportServer(server)
-  const app = createHttpApp(transportServer, options)
+  const app = createHttpApp(toTransportServer(server), options)
   const { serveMounted, context: endpoint } = app
   const sockets = options.websocket?.(endpoint)
   if (sockets) app.routes.set(sockets.path, sockets.handlePlainRequest)
@@ -74,7 +73,7 @@ export function toFetch(server: Server, options: FetchOptions = {}): FetchHandle
       const served = serveMounted(httpRequest, reply)
       // A call may outlive its response, because the client can resume the stream, and its record is written after it.
       // Otherwise workerd would end all of them together.
-      context?.waitUntil?.(served.then(() => transportServer.recordsWritten()))
+      context?.waitUntil?.(served.then(app.server.flush))
     })
   return Object.assign(handler, {
     close() {
@@ -142,7 +141,8 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
   return {
     send(status, headers, body) {
       complete = true
-      resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
+      // A response of status 204 refuses even an empty text.
+      resolve(new Response(body || null, { status, headers }))
     },
     stream(headers: HttpHeaders, onClosed: () => void): EventWriter {
       const encoder = new TextEncoder()
