@@ -301,7 +301,7 @@ describe('the context', patient, () => {
     await page.getByText('the tool asks for it').waitFor()
     await page.locator('.calls li', { hasText: 'price' }).getByText('succeeded').waitFor()
     await page.getByRole('link', { name: 'This ticket in the audit' }).click()
-    await page.locator('.audit').getByText('busy asks for an approval of refund').waitFor()
+    await page.locator('.audit').getByText('busy asked for an approval of refund').waitFor()
     await page.locator('.audit').getByRole('link', { name: 'ticket' }).first().click()
     await page.locator('.code').getByText('ctx-1').waitFor()
   })

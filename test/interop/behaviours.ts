@@ -94,7 +94,7 @@ const calling: { readonly [behaviour: string]: Behaviour } = {
   async 'receives refused arguments as a result that the model can fix'(peer) {
     expect(await peer.call('say', { text: '' })).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('Use at least 1 characters') }],
+      content: [{ text: expect.stringContaining('Use 1 or more characters') }],
     })
   },
   async 'is refused an unknown tool by a protocol error'(peer) {

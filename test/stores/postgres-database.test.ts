@@ -1,8 +1,11 @@
 /** `postgresDatabase`: the connections that the servers of one process share for their own tables. */
 
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresDatabase } from 'sluice/postgres'
 import { postgresDatabase } from 'sluice/postgres'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { PostgresServer } from '../kit/processes/postgres.ts'
 import { startPostgres } from '../kit/processes/postgres.ts'
 
@@ -62,6 +65,16 @@ test('a transaction is whole or not there, and an error of its work is not one o
   expect((await database.query('DELETE FROM notes')).count).toBe(1)
 })
 
+test('a transaction that went on after a failed statement is not reported as done', async () => {
+  const database = open()
+  const work = database.transaction(async (sql) => {
+    await sql.query('INSERT INTO notes VALUES (5)')
+    await sql.query('INSERT INTO notes VALUES (5)').catch(() => {})
+  })
+  await expect(work).rejects.toThrow('nothing of the transaction was kept')
+  expect((await database.query('SELECT FROM notes')).count).toBe(0)
+})
+
 test('a server that became read-only costs the connection, and is used again when it accepts writes', async () => {
   const database = open()
   const pid = await pidOf(database)
@@ -79,4 +92,71 @@ test('while the server is away statements are refused, and they work again when 
   await expect(database.query('SELECT 1')).rejects.toMatchObject({ reason: 'storeUnavailable' })
   await server.start()
   expect((await database.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a server that dies under a statement and within a transaction costs these two, not the process', async () => {
+  const database = open()
+  const refused = { reason: 'storeUnavailable' }
+  const statement = expect(database.query('SELECT pg_sleep(60)')).rejects.toMatchObject(refused)
+  const transaction = database.transaction(async (sql) => {
+    await sql.query('INSERT INTO notes VALUES (6)')
+    const asleep = `SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND wait_event = 'PgSleep'`
+    while ((await database.query(asleep)).rows[0]?.['n'] === 0) await sleep(10)
+    await server.kill()
+    await server.start()
+    await sql.query('INSERT INTO notes VALUES (7)')
+  })
+  await expect(transaction).rejects.toMatchObject(refused)
+  await statement
+  expect((await database.query('SELECT FROM notes WHERE id = 6')).count).toBe(0)
+})
+
+test('a silent server keeps no connection for ever', async () => {
+  const database = open()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+    server.resume()
+  })
+  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>()
+  const transaction = database.transaction(async (sql) => {
+    await sql.query('INSERT INTO notes VALUES (8)')
+    server.pause()
+    const statement = sql.query('SELECT 1')
+    sent()
+    await statement
+  })
+  const refusal = expect(transaction).rejects.toMatchObject({ reason: 'storeUnavailable' })
+  await isSent
+  // More than the 30 seconds that the server itself gives a statement.
+  await vi.advanceTimersByTimeAsync(36_000)
+  await refusal
+  server.resume()
+  expect((await database.query('SELECT FROM notes WHERE id = 8')).count).toBe(0)
+})
+
+test('the server gives up a long statement, also behind a pooler', async () => {
+  const database = open()
+  expect((await database.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '30s' }])
+  // PgBouncer refuses a connection that names any other parameter.
+  const parameters = new Promise<readonly string[]>((resolve) => {
+    const pooler = createServer((socket) =>
+      socket.once('data', (startup) => {
+        socket.destroy()
+        resolve(startup.toString('latin1', 8).split('\0'))
+      }),
+    ).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      pooler.close()
+    })
+    once(pooler, 'listening').then(async () => {
+      const address = pooler.address()
+      const port = typeof address === 'object' ? address?.port : undefined
+      const behind = postgresDatabase({ url: `postgresql://ann@127.0.0.1:${port}/notes` })
+      await behind.query('SELECT 1').catch(() => {})
+      await behind.close()
+    }, resolve)
+  })
+  const names = (await parameters).filter((each, index) => each !== '' && index % 2 === 0)
+  expect(names.sort()).toEqual(['application_name', 'client_encoding', 'database', 'user'])
 })

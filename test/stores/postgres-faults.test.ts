@@ -5,11 +5,14 @@
  */
 
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { PostgresOptions, PostgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { checkPostgresDurability, postgresBus, postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { fakeClock } from '../../packages/sluice/src/testing/clock.ts'
@@ -148,6 +151,26 @@ test.each([
     ...unavailable,
     message: `The store is ${state}`,
   })
+})
+
+test('a certificate that cannot be read is read again by the next attempt', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-ca-'))
+  closing.push(() => rmSync(folder, { recursive: true }))
+  const authority = join(folder, 'ca.crt')
+  const listener = createServer((socket) => socket.destroy())
+  const address = `127.0.0.1:${await portOf(listener)}`
+  const clock = fakeClock()
+  const store = open({
+    url: `postgresql://sluice@${address}/postgres?sslmode=verify-full&sslrootcert=${authority}`,
+    clock,
+  })
+  const unreadable: unknown = expect.objectContaining({ code: 'ENOENT' })
+  await expect(store.get(['a'])).rejects.toMatchObject({ ...unavailable, cause: unreadable })
+  writeFileSync(authority, '')
+  const connected = once(listener, 'connection')
+  await clock.advance(200)
+  await expect(store.get(['a'])).rejects.toMatchObject(unavailable)
+  await connected
 })
 
 test('terminated backends cost their own calls; the next ones get new connections', async () => {
@@ -318,6 +341,26 @@ test('what has expired is deleted in slices, and buckets that are full again too
   })
 })
 
+test("another account's function of the same name is not called", async () => {
+  await ask('CREATE ROLE mallory LOGIN')
+  await ask('GRANT CREATE ON SCHEMA public TO mallory')
+  const mallory = await connect(server.url.replace('sluice@', 'mallory@'))
+  // Its types are closer to those of the call in `append` than PostgreSQL's own.
+  await mallory.query(`CREATE FUNCTION public.hashtextextended(value text, seed integer) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'called as %', current_user; END $$`)
+  closing.unshift(() => mallory.query('DROP FUNCTION public.hashtextextended(text, integer)'))
+  expect(await open().append(['log'], 'x')).toHaveLength(2)
+})
+
+test('a store whose tables were dropped is unavailable', async () => {
+  const store = open()
+  await store.set(['a'], '1')
+  await ask(`DROP SCHEMA f${opened} CASCADE`)
+  const dropped = { ...unavailable, message: 'The store is without its tables' }
+  await expect(store.get(['a'])).rejects.toMatchObject(dropped)
+  await expect(store.append(['a'], '1')).rejects.toMatchObject(dropped)
+})
+
 test('schemas are apart, and a name that is not one is refused', async () => {
   const [a, b] = [open(), open()]
   await a.set(['k'], 'of a')
@@ -347,6 +390,13 @@ test('a value or a key that is too large is refused before it is sent; a bucket 
   expect(await store.take([random], once)).toBeGreaterThan(0)
 })
 
+test('an idle connection is kept alive before a firewall forgets it', async () => {
+  const keepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive')
+  closing.push(() => keepAlive.mockRestore())
+  await open().set(['a'], '1')
+  expect(keepAlive).toHaveBeenCalledWith(true, 30_000)
+})
+
 test('a closed store refuses', async () => {
   const store = open()
   await store.set(['a'], '1')
@@ -367,6 +417,19 @@ test('closing does not wait forever for a silent server', async () => {
   } finally {
     server.resume()
   }
+})
+
+test('closing does not wait for the migration of another process', async () => {
+  const clock = fakeClock()
+  const store = open({ clock })
+  const holder = await connect()
+  await holder.query(`SELECT pg_advisory_lock(hashtextextended('sluice migration of "f${opened}"', 0))`)
+  const refused = expect(store.get(['a'])).rejects.toMatchObject(unavailable)
+  await eventually(async () => (await ask('SELECT count(*) FROM pg_locks WHERE NOT granted')) === '1')
+  const closed = store.close()
+  await clock.advance(20_000)
+  await closed
+  await refused
 })
 
 test('only a server that keeps what it acknowledged is trusted with tickets, and the message says what to set', async () => {
@@ -419,6 +482,14 @@ test('a bus receives again after its server was killed, and after it was silent'
   server.resume()
   await receivesAgain()
   expect(received).toEqual([...new Set(received)])
+})
+
+test('a subscription to a closed bus starts nothing', async () => {
+  const clock = fakeClock()
+  const bus = postgresBus({ url: server.url, clock })
+  await bus.close()
+  bus.subscribe('a', () => {})
+  expect(clock.pending).toBe(0)
 })
 
 async function portOf(listener: Server): Promise<number> {

@@ -1,6 +1,7 @@
 /** The contract on a real PostgreSQL. */
 
 import { afterAll, beforeAll } from 'vitest'
+import type { OpenedBus, OpenedStore } from '../../packages/sluice/src/stores/contract.ts'
 import { busContract, storeContract } from '../../packages/sluice/src/stores/contract.ts'
 import type { PostgresBus, PostgresStore } from '../../packages/sluice/src/stores/postgres.ts'
 import { postgresBus, postgresStore } from '../../packages/sluice/src/stores/postgres.ts'
@@ -15,7 +16,7 @@ afterAll(() => server?.stop())
 
 let opened = 0
 
-storeContract('postgres', () => {
+storeContract('postgres', (): OpenedStore => {
   // A long deadline: the contract is about what is answered, and a busy machine may take its time.
   const where = { url: server.url, schema: `test_${++opened}`, deadlineMs: 10_000 }
   const stores: PostgresStore[] = []
@@ -26,20 +27,20 @@ storeContract('postgres', () => {
   }
   return {
     store: open(),
-    another: async () => open(),
+    openAnother: async () => open(),
     // In order: after a crash the last draws from buckets may be undone, and crash.test.ts has the rest.
     async reopen() {
       await server.restart()
       return open()
     },
-    elsewhere: { module: new URL('open-postgres.ts', import.meta.url).href, argument: JSON.stringify(where) },
+    otherProcess: { module: new URL('open-postgres.ts', import.meta.url).href, argument: JSON.stringify(where) },
     async close() {
       await Promise.all(stores.map((store) => store.close()))
     },
   }
 })
 
-busContract('postgres', () => {
+busContract('postgres', (): OpenedBus => {
   const where = { url: server.url, schema: `test_${++opened}`, deadlineMs: 10_000 }
   const buses: PostgresBus[] = []
   const open = (): PostgresBus => {
@@ -49,7 +50,7 @@ busContract('postgres', () => {
   }
   return {
     bus: open(),
-    another: async () => open(),
+    openAnother: async () => open(),
     async close() {
       await Promise.all(buses.map((bus) => bus.close()))
     },

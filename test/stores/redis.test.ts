@@ -1,6 +1,7 @@
 /** The contract on a real Redis. */
 
 import { afterAll, beforeAll } from 'vitest'
+import type { OpenedBus, OpenedStore } from '../../packages/sluice/src/stores/contract.ts'
 import { busContract, storeContract } from '../../packages/sluice/src/stores/contract.ts'
 import type { RedisBus, RedisStore } from '../../packages/sluice/src/stores/redis.ts'
 import { redisBus, redisStore } from '../../packages/sluice/src/stores/redis.ts'
@@ -15,7 +16,7 @@ afterAll(() => server?.stop())
 
 let opened = 0
 
-storeContract('redis', () => {
+storeContract('redis', (): OpenedStore => {
   // A long deadline: the contract is about the answers, and a busy machine may take long to fsync.
   const where = { url: server.url, prefix: `test-${++opened}`, deadlineMs: 10_000 }
   const stores: RedisStore[] = []
@@ -39,7 +40,7 @@ storeContract('redis', () => {
   }
 })
 
-busContract('redis', () => {
+busContract('redis', (): OpenedBus => {
   const where = { url: server.url, prefix: `test-${++opened}`, deadlineMs: 10_000 }
   const buses: RedisBus[] = []
   const open = (): RedisBus => {

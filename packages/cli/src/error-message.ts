@@ -9,9 +9,13 @@ export function errorMessage(thrown: unknown): string {
   const { message, cause } = thrown
   if (!isStoreRefusal(thrown) || !(cause instanceof Error)) return message
   // A refused connection to a name with several addresses has only a code.
-  const reason = cause.message || ('code' in cause ? String(cause.code) : '')
+  const text = cause.message || ('code' in cause ? String(cause.code) : '')
+  const reason = isPasswordMissing(text) ? 'PostgreSQL wants a password, so set SLUICE_POSTGRES_PASSWORD' : text
   return reason === '' ? message : `${message}: ${escapeControls(reason)}`
 }
+
+/** The driver's words for it, "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", name no next step. */
+const isPasswordMissing = (text: string): boolean => text.includes('client password must be a string')
 
 /** Whether the store could not be used. */
 export const isStoreRefusal = (thrown: unknown): boolean =>

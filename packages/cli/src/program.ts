@@ -3,7 +3,7 @@
  * the file of the same name in `commands/` implements it.
  */
 
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help } from 'commander'
 import type { CommandContext } from './commands/context.ts'
 import { CommandError, exitCodes, wrapText } from './output.ts'
 import { description, version } from './package.ts'
@@ -67,11 +67,14 @@ export function createProgram(context: CommandContext, done: (exitCode: number) 
     .showHelpAfterError('(run sluice --help for all commands)')
     .exitOverride()
     .configureOutput(outputOf(context.terminal))
+    // Every command has options. With the word, descriptions would not have enough room to be wrapped at 80 columns.
+    .configureHelp({ subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', '') })
     .addHelpText(
       'after',
       `${examples('sluice start', 'sluice serve ./server.ts --watch', 'sluice call http://127.0.0.1:3000/routes/mcp')}
 
-Exit codes: 0 success, 1 failure, 2 invalid command line or configuration, 3 problem found by doctor or audit, 130 stopped by Ctrl-C.`,
+Exit codes: 0 success, 1 failure, 2 invalid command line or configuration,
+3 problem found by doctor or audit, 130 stopped by Ctrl-C.`,
     )
   const builder = createBuilder(program, context, done)
   const only = startedByClients.get(name)

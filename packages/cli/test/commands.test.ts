@@ -28,18 +28,24 @@ const aTerminal = (): Terminal => ({
 const pathsOf = (command: Command, path: readonly string[] = []): readonly (readonly string[])[] =>
   command.commands.flatMap((each) => [[...path, each.name()], ...pathsOf(each, [...path, each.name()])])
 
+/** The lines that a terminal of 80 columns would break inside a word. Examples are for copying, so they stay whole. */
+const tooLong = (help: string): readonly string[] =>
+  help.split('\n').filter((line) => line.length > 80 && !line.startsWith('  $ '))
+
 describe('help and errors', () => {
-  test('every command has help with an example, and the first page lists the exit codes', async () => {
+  test('every command has help of 80 columns with an example, and the first page lists the exit codes', async () => {
     const cwd = aFolder()
     const { out, code } = await sluice(cwd, ['--help'])
     expect(code).toBe(0)
     expect(out).toContain('Exit codes')
+    expect(tooLong(out)).toEqual([])
     const context = { terminal: aTerminal(), env: {}, cwd, signal: new AbortController().signal }
     const paths = pathsOf(createProgram(context, () => {}))
     expect(paths.length).toBeGreaterThan(20)
     for (const path of paths) {
       const help = await sluice(cwd, [...path, '--help'])
       expect(help).toMatchObject({ code: 0, out: expect.stringContaining(`Examples:\n  $ `) })
+      expect(tooLong(help.out)).toEqual([])
       if (path.length === 1) expect(out).toContain(path[0])
     }
   })

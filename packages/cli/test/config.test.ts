@@ -49,6 +49,9 @@ test('the environment overrides the file, flags override both, and each value ha
 
 test.each([
   ['{"prot":1}', 'prot: unknown setting; did you mean "port"?'],
+  ['{"store":{"postgress":"x"}}', 'store: Use sqlite, memory, { redis: redis://… } or { postgres: postgresql://… }'],
+  ['{"store":{"postgres":"http://db/x"}}', 'store.postgres: Begin it with postgresql://'],
+  ['{"authenticate":{"jwt":[{"issuer":"x"}]}}', 'authenticate.jwt[0].audience: It is missing'],
   ['{"rateLimit":{"most":1}}', 'rateLimit.most: unknown setting; use one of burst, perSecond, tools'],
   ['{"approvals":{"approvr":"owner"}}', 'approvals.approvr: unknown setting; did you mean "approver"?'],
   ['{"port":"http"}', 'port: '],

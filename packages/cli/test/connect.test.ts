@@ -66,6 +66,20 @@ test('connect starts the local Sluice once, signs in with its key and relays', s
   expect(pids()).toEqual([before])
 })
 
+test('connect says why the local Sluice did not start', slowTest, async () => {
+  const cwd = aFolder()
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    other.close()
+  })
+  const console = { port: (other.address() as AddressInfo).port }
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ port: await freePort(), console, admission: null }))
+  const { code, err } = await sluice(cwd, ['connect', 'routes'])
+  expect(err).toContain(`Sluice did not start: Port ${console.port} is in use.`)
+  expect(code).toBe(1)
+})
+
 test('connect says why it cannot connect', slowTest, async () => {
   const cwd = aFolder()
   const url = `http://127.0.0.1:${await freePort()}/files/mcp`

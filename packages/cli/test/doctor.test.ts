@@ -78,6 +78,21 @@ test('the keys of every issuer are fetched, and its clock is compared', async ()
   expect(about(findings, `Clock of ${host}`).map(([state]) => state)).toEqual(['good', 'bad', 'good'])
 })
 
+test('a console port that another Sluice has is not called ours', async () => {
+  const other = createServer((_, response) => response.end('<title>Sluice</title>'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    other.close()
+  })
+  const { port } = other.address() as AddressInfo
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port: own } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  const findings = await examine({}, { SLUICE_PORT: String(own), SLUICE_CONSOLE__PORT: String(port) })
+  expect(about(findings, 'Console port')).toEqual([['bad', `127.0.0.1:${port} is in use`]])
+})
+
 test('clocks that are more than half a minute apart are reported', () => {
   expect(clockFinding('Clock', 1_000_000, 1_030_000).state).toBe('good')
   expect(clockFinding('Clock', 1_000_000, 1_031_000)).toMatchObject({ state: 'bad', found: '31 seconds apart' })

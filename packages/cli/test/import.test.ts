@@ -207,7 +207,7 @@ test('import finds the files of all clients, merges equal servers and renames ot
   expect(readFileSync(secret, 'utf8')).toBe('s3cr3t')
   const config = YAML.parse(readFileSync(configOf(home), 'utf8')) as object
   expect(config).toMatchObject({
-    ...{ data: join(home, '.sluice'), port: 4101 },
+    ...{ data: join(home, '.sluice'), port: 4101, console: { port: 4102 } },
     approvals: { rules: [{ server: Object.keys(servers), annotations: { readOnlyHint: true }, approval: 'never' }] },
   })
   expect(Object.keys(files).map((id) => readFileSync(join(home, files[id]?.path ?? ''), 'utf8'))).toEqual(before)

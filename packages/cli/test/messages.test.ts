@@ -87,5 +87,7 @@ test('a refused key is called refused, with the reference that the log of the se
   expect(examined.out).toMatch(/the credential was refused \(reference [\w-]+\)/)
   const none = await sluice(cwd, ['call', url])
   expect(none.err).toContain('The server requires a credential. Give one')
+  expect(none.err).toContain('keys.json in its data folder')
+  expect(none.err).not.toContain('It said')
   await expect.poll(() => readFileSync(join(cwd, 'log'), 'utf8'), { timeout: 10_000 }).toContain(reference)
 })

@@ -1,8 +1,10 @@
 /** store: { postgres } with a real server: the command serves on it, and the doctor says what it would forget. */
 
 import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { connectTo } from '../../../test/kit/clients/binary.client.ts'
 import type { PostgresServer } from '../../../test/kit/processes/postgres.ts'
 import { startPostgres } from '../../../test/kit/processes/postgres.ts'
@@ -43,6 +45,29 @@ test('the doctor says what a weak one has to be told', async () => {
 test('the doctor says that one is away', async () => {
   const { out } = await sluice(aFolder(), ['doctor'], on('postgresql://ann@127.0.0.1:1/sluice'))
   expect(out).toContain('✗ Store: The store is away')
+})
+
+test('a missing password is named with its variable', async () => {
+  /** A message of the server that asks for more: its length, the step, and the text of the step. */
+  const authentication = (step: number, text: string): Buffer => {
+    const message = Buffer.alloc(9 + text.length)
+    message.write('R')
+    message.writeInt32BE(8 + text.length, 1)
+    message.writeInt32BE(step, 5)
+    message.write(text, 9)
+    return message
+  }
+  const asking = createServer((socket) => {
+    const steps = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=nonce,s=c2FsdA==,i=4096')]
+    socket.on('error', () => {}).on('data', () => socket.write(steps.shift() ?? ''))
+  })
+  await new Promise<void>((resolve) => asking.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    asking.close()
+  })
+  const { port } = asking.address() as AddressInfo
+  const { err } = await sluice(aFolder(), ['keys', 'list'], on(`postgresql://ann@127.0.0.1:${port}/sluice`))
+  expect(err).toContain('PostgreSQL wants a password, so set SLUICE_POSTGRES_PASSWORD')
 })
 
 test('keys made by one process are known to the next', async () => {

@@ -12,17 +12,19 @@ const columns = 80
 /** Runs a command at a terminal, and returns its lines without colours. */
 async function linesAt(cwd: string, ...args: readonly string[]): Promise<readonly string[]> {
   let out = ''
+  const stop = new AbortController()
   const terminal = {
     isTty: true,
     columns,
     out: (text: string) => {
       out += `${text}\n`
+      if (text.includes('Press Ctrl-C to stop')) stop.abort()
     },
     err() {},
     drained: async () => {},
   }
-  const { signal } = new AbortController()
-  const code = await run(args, { terminal, env: { SLUICE_DATA: join(cwd, '.sluice') }, cwd, signal })
+  const env = { SLUICE_DATA: join(cwd, '.sluice') }
+  const code = await run(args, { terminal, env, cwd, signal: stop.signal })
   expect(code).toBe(0)
   return stripVTControlCharacters(out.trimEnd()).split('\n')
 }
@@ -64,6 +66,17 @@ test('audit search finds the records of all tenants, newest first', async () => 
   await linesAt(cwd, 'people', 'add', 'olga', '--tenant', 'acme')
   await linesAt(cwd, 'people', 'add', 'bob', '--tenant', 'umbrella')
   const [head = '', ...rows] = await linesAt(cwd, 'audit', 'search', 'person added')
-  expect(head).toMatch(/^SEQ +TENANT +TIME +EVENT/)
-  expect(rows.map((row) => row.split(/ +/)[1])).toEqual(['umbrella', 'acme'])
+  expect(head).toMatch(/^TIME +EVENT +CALLER +TARGET +OUTCOME +TENANT/)
+  expect(rows).toEqual([expect.stringContaining(' umbrella '), expect.stringContaining(' acme ')])
+})
+
+test('start names the place of each client in full', async () => {
+  const cwd = aFolder()
+  const config = { servers: { knowledge: {} }, console: null, drain: { noticeMs: 1 } }
+  writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify(config))
+  const lines = await linesAt(cwd, 'start', '--port', '0')
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns)
+  const words = lines.join(' ').replaceAll(/ +/g, ' ')
+  expect(words).toContain('vscode-mcp.json "MCP: Open User Configuration" in the Command Palette')
+  expect(words).toContain('claude-code.sh a terminal (a script for sh)')
 })

@@ -6,10 +6,16 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { memoryStore } from 'sluice'
+import { createServer } from 'sluice/node'
+import { log, park } from 'sluice/plugins'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectTo, textOf } from '../../../test/kit/clients/binary.client.ts'
 import { programIn } from '../../../test/kit/processes/npm-packages.ts'
 import { nameFor } from '../src/commands/wrap-name.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { silentLogger } from '../src/host/logger.ts'
+import { openUpstreams, problemOf } from '../src/host/upstreams.ts'
 import { aFolder, listenWith, main, serveHttp, sluice } from './command.ts'
 
 const slowTest = { timeout: 180_000 }
@@ -29,11 +35,13 @@ const ready = (stderr: () => string): Promise<void> =>
 test('a wrapped command needs a key, asks before chosen calls and records them', slowTest, async () => {
   const cwd = aFolder()
   writeFileSync(join(cwd, 'letter.txt'), 'Dear Ada')
-  const wrapped = ['--approve', 'write_*', '--deny', 'move_file', '--', filesystem(), cwd]
+  const mistyped = ['--approve', 'wirte_*']
+  const wrapped = ['--approve', 'write_*', ...mistyped, '--deny', 'move_*', '--', filesystem(), cwd]
   const { url, stderr, child } = await listenWith(cwd, ['wrap', ...onFreePorts, ...wrapped])
   await ready(stderr)
   expect(url).toMatch(/\/filesystem\/mcp$/)
-  expect(stderr()).toContain('approvals  write_*: decide in the console, or: sluice approvals list')
+  expect(stderr()).toContain('approvals  write_*, wirte_*: decide in the console, or: sluice approvals list')
+  expect(stderr().match(/^ +warning.*$/gm)).toEqual(['  warning    no tool matches wirte_*: check its spelling'])
   const stranger = await connectTo(url)
   await expect(stranger.listTools()).rejects.toThrow('Authentication required')
 
@@ -124,6 +132,25 @@ test('a command that does not serve ends wrap with the reason and what it wrote'
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no-such-program') })
   const processes = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
   expect(processes).not.toContain('the vault is locked')
+})
+
+test('a command that does not answer is named with the reason, not with the end that followed', slowTest, async () => {
+  const cwd = aFolder()
+  const { config } = await loadConfig({ cwd, env: {} })
+  const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
+  const upstreams = await openUpstreams({ slow }, config, { env: {}, startMs: 300 })
+  const definition = upstreams?.named[0]?.opened.definition
+  if (!definition) throw new Error('no definition')
+  const server = createServer(definition, { store: memoryStore(), use: [log(silentLogger), park()] })
+  onTestFinished(() => server.close())
+  await server.ready()
+  expect(upstreams.gateway.states().map(problemOf)).toEqual(['slow did not finish its handshake within 300 ms'])
+})
+
+test('a command without "--" before it gets the hint', async () => {
+  const { code, err } = await sluice(aFolder(), ['wrap', 'npx', '-y', '@modelcontextprotocol/server-filesystem'])
+  expect(err).toContain('the command and its options go after --')
+  expect(code).toBe(2)
 })
 
 test.each([

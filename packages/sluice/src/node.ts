@@ -239,6 +239,9 @@ export async function serve(from: ServerDefinition | Server, served: ServedServe
     ...served,
     port,
     ...(typeof values['host'] === 'string' && { host: values['host'] }),
+  }).catch((thrown: unknown) => {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown
+    throw new Error(`Port ${port} is in use; choose another with --port`, { cause: thrown })
   })
   onSignals(serving)
   process.stderr.write(`Serving MCP on ${serving.url}\n`)

@@ -72,7 +72,7 @@ const columns = [
   ...['tenant', 'id', 'provider', 'fingerprint', 'sport', 'name', 'started_at', 'duration_s', 'distance_m'],
   ...['elevation_m', 'average_hr', 'max_hr', 'average_power', 'calories'],
 ] as const
-const insert = `INSERT INTO activities (${columns.join(', ')})
+const insert = `INSERT INTO sluice_fitness.activities (${columns.join(', ')})
   VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')}) ON CONFLICT DO NOTHING`
 
 /** Rows per transaction. More would block other writers for too long. */
@@ -83,7 +83,7 @@ const pageRows = 500
 export const createArchive = (sql: Sql): Archive => ({
   async tenants() {
     const rows = await sql.query(
-      'SELECT tenant FROM activities UNION SELECT tenant FROM nights ORDER BY tenant LIMIT 100',
+      'SELECT tenant FROM sluice_fitness.activities UNION SELECT tenant FROM sluice_fitness.nights ORDER BY tenant LIMIT 100',
     )
     return rows.map(({ tenant }) => String(tenant))
   },
@@ -114,7 +114,7 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
         const { where, values } = conditions(tenant, query, last)
         const size = Math.min(pageRows, limit - found.length)
         const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
-        const text = `SELECT * FROM activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
+        const text = `SELECT * FROM sluice_fitness.activities WHERE ${where} ORDER BY started_at DESC, id ${page}`
         const rows = await sql.query(text, [...values, size, offset])
         found.push(...rows.map(toActivity))
         if (rows.length < size) break
@@ -125,31 +125,34 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
     },
     async count(query = {}) {
       const { where, values } = conditions(tenant, query)
-      const [row] = await sql.query(`SELECT COUNT(*) AS n FROM activities WHERE ${where}`, values)
+      const [row] = await sql.query(`SELECT COUNT(*) AS n FROM sluice_fitness.activities WHERE ${where}`, values)
       return Number(row?.['n'] ?? 0)
     },
     async get(id) {
-      const [row] = await sql.query('SELECT * FROM activities WHERE tenant = $1 AND id = $2', [tenant, id])
+      const [row] = await sql.query('SELECT * FROM sluice_fitness.activities WHERE tenant = $1 AND id = $2', [
+        tenant,
+        id,
+      ])
       return row && toActivity(row)
     },
     async deleteActivities(provider) {
-      const some = 'SELECT id FROM activities WHERE tenant = $1 AND provider = $2 LIMIT $3'
-      const text = `DELETE FROM activities WHERE tenant = $1 AND id IN (${some})`
+      const some = 'SELECT id FROM sluice_fitness.activities WHERE tenant = $1 AND provider = $2 LIMIT $3'
+      const text = `DELETE FROM sluice_fitness.activities WHERE tenant = $1 AND id IN (${some})`
       let removed = 0
       for (let count = pageRows; count === pageRows; removed += count)
         count = await sql.execute(text, [tenant, provider, pageRows])
-      await sql.execute('DELETE FROM nights WHERE tenant = $1 AND provider = $2', [tenant, provider])
-      await sql.execute('DELETE FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
+      await sql.execute('DELETE FROM sluice_fitness.nights WHERE tenant = $1 AND provider = $2', [tenant, provider])
+      await sql.execute('DELETE FROM sluice_fitness.syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
       return removed
     },
     async addNights(nights) {
       let added = 0
       for (const night of nights) {
-        const [before] = await json<Night>('SELECT json FROM nights WHERE tenant = $1 AND day = $2', [
+        const [before] = await json<Night>('SELECT json FROM sluice_fitness.nights WHERE tenant = $1 AND day = $2', [
           tenant,
           night.day,
         ])
-        const text = `INSERT INTO nights VALUES ($1, $2, $3, $4)
+        const text = `INSERT INTO sluice_fitness.nights VALUES ($1, $2, $3, $4)
           ON CONFLICT (tenant, day) DO UPDATE SET provider = excluded.provider, json = excluded.json`
         // A measured night replaces a made-up one.
         const known = before?.provider === night.provider ? before : undefined
@@ -159,60 +162,78 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
       return added
     },
     nights: (limit) =>
-      json<Night>('SELECT json FROM nights WHERE tenant = $1 ORDER BY day DESC LIMIT $2', [tenant, limit]),
+      json<Night>('SELECT json FROM sluice_fitness.nights WHERE tenant = $1 ORDER BY day DESC LIMIT $2', [
+        tenant,
+        limit,
+      ]),
     async athlete() {
-      return (await json<Athlete>('SELECT json FROM athletes WHERE tenant = $1', [tenant]))[0] ?? defaultAthlete
+      return (
+        (await json<Athlete>('SELECT json FROM sluice_fitness.athletes WHERE tenant = $1', [tenant]))[0] ??
+        defaultAthlete
+      )
     },
     async setAthlete(athlete) {
-      const text = 'INSERT INTO athletes VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET json = excluded.json'
+      const text =
+        'INSERT INTO sluice_fitness.athletes VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET json = excluded.json'
       await sql.execute(text, [tenant, JSON.stringify(athlete)])
     },
-    goals: () => json<Goal>('SELECT json FROM goals WHERE tenant = $1 ORDER BY id', [tenant]),
+    goals: () => json<Goal>('SELECT json FROM sluice_fitness.goals WHERE tenant = $1 ORDER BY id', [tenant]),
     async setGoal(goal) {
-      const text = 'INSERT INTO goals VALUES ($1, $2, $3) ON CONFLICT (tenant, id) DO UPDATE SET json = excluded.json'
+      const text =
+        'INSERT INTO sluice_fitness.goals VALUES ($1, $2, $3) ON CONFLICT (tenant, id) DO UPDATE SET json = excluded.json'
       await sql.execute(text, [tenant, goal.id, JSON.stringify(goal)])
     },
     async connection(provider) {
-      const text = 'SELECT sealed, at FROM connections WHERE tenant = $1 AND provider = $2'
+      const text = 'SELECT sealed, at FROM sluice_fitness.connections WHERE tenant = $1 AND provider = $2'
       const [row] = await sql.query(text, [tenant, provider])
       return row && { sealed: String(row['sealed']), at: Number(row['at']) }
     },
     async connect(provider, sealed, at) {
-      const text = `INSERT INTO connections VALUES ($1, $2, $3, $4)
+      const text = `INSERT INTO sluice_fitness.connections VALUES ($1, $2, $3, $4)
         ON CONFLICT (tenant, provider) DO UPDATE SET sealed = excluded.sealed, at = excluded.at`
       await sql.execute(text, [tenant, provider, sealed, at])
     },
     disconnect: async (provider) =>
-      (await sql.execute('DELETE FROM connections WHERE tenant = $1 AND provider = $2', [tenant, provider])) > 0,
+      (await sql.execute('DELETE FROM sluice_fitness.connections WHERE tenant = $1 AND provider = $2', [
+        tenant,
+        provider,
+      ])) > 0,
     async synced(provider) {
       return (
-        await json<SyncedRange>('SELECT json FROM syncs WHERE tenant = $1 AND provider = $2', [tenant, provider])
+        await json<SyncedRange>('SELECT json FROM sluice_fitness.syncs WHERE tenant = $1 AND provider = $2', [
+          tenant,
+          provider,
+        ])
       )[0]
     },
     async setSynced(provider, synced) {
       const text =
-        'INSERT INTO syncs VALUES ($1, $2, $3) ON CONFLICT (tenant, provider) DO UPDATE SET json = excluded.json'
+        'INSERT INTO sluice_fitness.syncs VALUES ($1, $2, $3) ON CONFLICT (tenant, provider) DO UPDATE SET json = excluded.json'
       await sql.execute(text, [tenant, provider, JSON.stringify(synced)])
     },
     async pending(subject) {
-      const text = 'SELECT sealed FROM pending WHERE tenant = $1 AND subject = $2'
+      const text = 'SELECT sealed FROM sluice_fitness.pending WHERE tenant = $1 AND subject = $2'
       const [row] = await sql.query(text, [tenant, subject])
       return row && String(row['sealed'])
     },
     async setPending(subject, sealed) {
       const text =
-        'INSERT INTO pending VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET sealed = excluded.sealed'
+        'INSERT INTO sluice_fitness.pending VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET sealed = excluded.sealed'
       await sql.execute(text, [tenant, subject, sealed])
     },
     async deletePending(subject) {
-      await sql.execute('DELETE FROM pending WHERE tenant = $1 AND subject = $2', [tenant, subject])
+      await sql.execute('DELETE FROM sluice_fitness.pending WHERE tenant = $1 AND subject = $2', [tenant, subject])
     },
     async touch(subject, at) {
-      const text = 'INSERT INTO active VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET at = excluded.at'
+      const text =
+        'INSERT INTO sluice_fitness.active VALUES ($1, $2, $3) ON CONFLICT (tenant, subject) DO UPDATE SET at = excluded.at'
       await sql.execute(text, [tenant, subject, at])
     },
     async lastActive(subject) {
-      const [row] = await sql.query('SELECT at FROM active WHERE tenant = $1 AND subject = $2', [tenant, subject])
+      const [row] = await sql.query('SELECT at FROM sluice_fitness.active WHERE tenant = $1 AND subject = $2', [
+        tenant,
+        subject,
+      ])
       return row && Number(row['at'])
     },
   }

@@ -3,16 +3,18 @@
 import type { StatementSync } from 'node:sqlite'
 import { createRetry, createWriter, openDatabase } from 'sluice/sqlite'
 import type { Sql, SqlRow, SqlValue } from './sql.ts'
-import { moreTables, nightTables, tables } from './tables.ts'
+import { moreTables, nightTables, schema, tables } from './tables.ts'
 
 /** "Fitn" */
 const applicationId = 0x4669_746e
 const yieldAfterRows = 50
 
+const withoutSchema = (text: string): string => text.replaceAll(`${schema}.`, '')
+
 export function sqliteFile(path: string): Sql {
   const database = openDatabase(path, {
     applicationId,
-    migrations: [`PRAGMA application_id = ${applicationId};${tables}`, moreTables, nightTables],
+    migrations: [`PRAGMA application_id = ${applicationId};${tables}`, moreTables, nightTables].map(withoutSchema),
   })
   const writer = createWriter(database)
   const read = createRetry()
@@ -20,7 +22,7 @@ export function sqliteFile(path: string): Sql {
   const statement = (text: string): StatementSync => {
     const known = prepared.get(text)
     if (known) return known
-    const made = database.prepare(text.replace(/\$(\d+)/g, '?$1'))
+    const made = database.prepare(withoutSchema(text).replace(/\$(\d+)/g, '?$1'))
     prepared.set(text, made)
     return made
   }

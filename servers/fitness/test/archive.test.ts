@@ -1,6 +1,7 @@
 /** The contract of the archive, on SQLite and on a real PostgreSQL. */
 
 import { join } from 'node:path'
+import { postgresDatabase } from 'sluice/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/kit/processes/postgres.ts'
 import type { Activity } from '../src/activity.ts'
@@ -108,6 +109,15 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     await archive.close()
   })
 
+  test('the NUL character in a name or an id is an error nowhere', async () => {
+    const archive = await opened()
+    const log = archive.forTenant(aTenant())
+    expect(await log.add([an({ name: 'a\0b' }), an({ id: 'c', startedAt: 1_700_100_000 })])).toBe(2)
+    expect(await log.get('a\0b')).toBeUndefined()
+    expect((await log.get('a'))?.name).toMatch(/^a[\0\ufffd]b$/)
+    await archive.close()
+  })
+
   test('a year is added once, however often and by however many concurrent callers', async () => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
@@ -117,6 +127,24 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     expect(await log.deleteActivities('synthetic')).toBeGreaterThan(350)
     await archive.close()
   })
+})
+
+test('an account needs no rights on other schemas, and none to create once the tables are there', async () => {
+  const admin = postgresDatabase({ url: server.url })
+  await admin.query('CREATE DATABASE apart')
+  const urlOf = (role: string): string => server.url.replace('sluice@/postgres', `${role}@/apart`)
+  const owner = postgresDatabase({ url: urlOf('sluice') })
+  await owner.query('CREATE ROLE app LOGIN; CREATE ROLE guest LOGIN; GRANT CREATE ON DATABASE apart TO app')
+  await (await connectPostgres(urlOf('app'))).close()
+  await owner.query(`GRANT USAGE ON SCHEMA sluice_fitness TO guest;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA sluice_fitness TO guest`)
+  const archive = createArchive(await connectPostgres(urlOf('guest')))
+  expect(await archive.forTenant('a').add([an()])).toBe(1)
+  await archive.close()
+  await owner.query('INSERT INTO sluice_fitness.versions VALUES (99)')
+  await expect(connectPostgres(urlOf('guest'))).rejects.toThrow('written by a newer Sluice (schema 99)')
+  await owner.close()
+  await admin.close()
 })
 
 test('an unreachable PostgreSQL is reported at the start, without its password', async () => {

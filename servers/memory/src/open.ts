@@ -48,6 +48,7 @@ export const open: OpenServer = async (host) => {
   const closing = new AbortController()
   const model = embeddingModel(env, clock, closing.signal)
   const archive = await archiveFrom(host)
+  const isRemote = Boolean(env['SLUICE_MEMORY_POSTGRES'] || host.postgres)
   const canEmbed = model ? await archive.useVectors(model.model) : false
   const embedder = model && canEmbed ? createEmbedder(model) : undefined
   const app: App = {
@@ -61,10 +62,9 @@ export const open: OpenServer = async (host) => {
   }
   return {
     definition: defineMemory(app),
-    layers: [archiveErrors],
+    layers: [archiveErrors(isRemote)],
     maxMessageBytes,
-    ...(!env['SLUICE_MEMORY_POSTGRES'] &&
-      !host.postgres && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
+    ...(!isRemote && { sharedStoreAdvice: 'set SLUICE_MEMORY_POSTGRES to a PostgreSQL database' }),
     state: model && !canEmbed ? 'this archive cannot store vectors, so search is by words only' : 'ready',
     async close() {
       closing.abort()

@@ -3,10 +3,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { serverFolder } from 'sluice/main'
+import { postgresDatabase } from 'sluice/postgres'
 import { afterEach, expect, test } from 'vitest'
 import { programOf } from '../../../test/kit/clients/binary.client.ts'
 import { startPostgres } from '../../../test/kit/processes/postgres.ts'
@@ -171,7 +173,7 @@ test('a lost PostgreSQL gives a clear message; after a kill and a restart every 
   for (let n = 0; n < 20; n++) await memory.add(`note${n} in the database`)
   await postgres.kill()
   expect(await tryToAdd(memory)).toBe(
-    'The store is away. Nothing was changed, and earlier memories are safe. Tell the user, and try again later.',
+    'The store is away. Earlier memories are safe. A change may have been made, so look before you repeat it. Tell the user, and try again later.',
   )
   expect(textOf(await memory.call('search_memory', { query: 'note3' }))).toMatch(/^The store is away/)
   await postgres.start()
@@ -179,6 +181,49 @@ test('a lost PostgreSQL gives a clear message; after a kill and a restart every 
   expect(await memory.search('note3')).toEqual(['note3 in the database'])
   await memory.close()
 }, 120_000)
+
+test('a connection that breaks before the answer to a commit leaves the change in doubt, and the message says so', async () => {
+  const postgres = await startPostgres()
+  closing.push(() => postgres.stop())
+  const proxy = createServer((socket) => {
+    const upstream = connect(postgres.socket)
+    let isAnswerLost = false
+    socket.on('data', (bytes) => {
+      isAnswerLost ||= breaks && bytes.includes('COMMIT')
+      upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => (isAnswerLost ? socket.destroy() : socket.write(bytes)))
+    socket.on('error', () => {}).on('close', () => upstream.destroy())
+    upstream.on('error', () => {}).on('close', () => socket.destroy())
+  })
+  let breaks = false
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => proxy.close())
+  const address = proxy.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const memory = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: `postgresql://sluice@127.0.0.1:${port}/postgres` } })
+  breaks = true
+  expect(await tryToAdd(memory, 'a heron')).toContain('A change may have been made, so look before you repeat it')
+  breaks = false
+  expect(await memory.search('heron')).toEqual(['a heron'])
+  await memory.close()
+})
+
+test('an account that may not create tables uses those that are there', async () => {
+  const postgres = await startPostgres()
+  closing.push(() => postgres.stop())
+  const first = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: postgres.url } })
+  await first.add('a heron')
+  await first.close()
+  const admin = postgresDatabase({ url: postgres.url })
+  await admin.query(`CREATE ROLE guest LOGIN; GRANT USAGE ON SCHEMA sluice_memory TO guest;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA sluice_memory TO guest`)
+  await admin.close()
+  const memory = await openMemory({ env: { SLUICE_MEMORY_POSTGRES: postgres.url.replace('sluice@', 'guest@') } })
+  await memory.add('a second heron')
+  expect(await memory.search('second')).toEqual(['a second heron'])
+  await memory.close()
+})
 
 test('an unreachable PostgreSQL is reported at the start, without its password', async () => {
   const url = 'postgresql://someone:secret@127.0.0.1:1/none'

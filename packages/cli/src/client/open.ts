@@ -6,7 +6,7 @@
 import type { Client, ClientOptions, HttpSender, Transport } from 'sluice/client'
 import { ClientError, connect, httpTransport, ServerError, sseTransport, webSocketTransport } from 'sluice/client'
 import { createNodeSender, stdioTransport } from 'sluice/client-node'
-import type { Environment } from 'sluice/node'
+import { type Environment, isLoopback } from 'sluice/node'
 import { CommandError, exitCodes } from '../output.ts'
 import { clientInfo } from './message.ts'
 import { createSignIn } from './sign-in.ts'
@@ -124,13 +124,17 @@ export function toCommandError(thrown: unknown, target: string): unknown {
       `No response from ${target}. Check that the server is running and that the path is right (usually /mcp).`,
     )
   if (thrown.status !== 401) return new CommandError(thrown.message)
-  const hint = thrown.challenge === undefined ? '' : `\nIt said: ${thrown.challenge}`
+  // Without parameters, a challenge says nothing that this message does not say.
+  const hint = thrown.challenge?.includes(' ') ? `\nIt said: ${thrown.challenge}` : ''
+  const keys = isUrl(target) && isLoopback(new URL(target).hostname) ? ` ${keysOfStart}` : ''
   const reference = thrown.reference === undefined ? '' : `\nReference, for the operator: ${thrown.reference}`
   const problem = isCredentialRefused(thrown)
     ? 'The server refused this credential: it is unknown, expired or revoked. Give another'
     : 'The server requires a credential. Give one'
-  return new CommandError(`${problem} with --token or SLUICE_TOKEN, or use --sign-in.${hint}${reference}`)
+  return new CommandError(`${problem} with --token or SLUICE_TOKEN, or use --sign-in.${keys}${hint}${reference}`)
 }
+
+const keysOfStart = 'The keys that "sluice start" made are in keys.json in its data folder.'
 
 /** RFC 6750: a challenge has this error only if the request had a token. */
 export const isCredentialRefused = ({ challenge }: ClientError): boolean =>

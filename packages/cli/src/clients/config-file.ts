@@ -29,6 +29,8 @@ export interface TargetConfig {
 
 /** Other programs of a developer use 3000, and `sluice connect` would take them for Sluice. */
 const laptopPort = 4101
+/** The default is the console of another `sluice start`, such as that of the five servers. */
+const laptopConsolePort = 4102
 
 /** Finds the configuration: the named one, one in this folder, or that of this account. It need not exist. */
 export async function targetConfig({ cwd, env }: CommandContext, named: string | undefined): Promise<TargetConfig> {
@@ -55,7 +57,7 @@ export async function targetConfig({ cwd, env }: CommandContext, named: string |
     : isHome
       ? dirname(file)
       : join(dirname(file), '.sluice')
-  const settings = isHome ? { data, port: laptopPort } : {}
+  const settings = isHome ? { data, port: laptopPort, console: { port: laptopConsolePort } } : {}
   return {
     file,
     text: undefined,

@@ -63,7 +63,8 @@ export const auditSearch = (
       terminal.out(
         table(
           terminal,
-          ['SEQ', 'TENANT', 'TIME', 'EVENT', 'CALLER', 'TARGET', 'OUTCOME', 'DETAILS'],
+          // The outcome comes before the details, because a narrow terminal has no room for the columns at the end.
+          ['TIME', 'EVENT', 'CALLER', 'TARGET', 'OUTCOME', 'TENANT', 'SEQ', 'DETAILS'],
           entries.map(({ seq, tenant, record }) => {
             const {
               at,
@@ -81,8 +82,6 @@ export const auditSearch = (
             } = record
             const shown = (value: unknown): string => (value === undefined ? '' : escapeControls(String(value)))
             return [
-              String(seq),
-              nameOf(tenant),
               new Date(Number(at)).toISOString().replace('T', ' ').slice(0, 19),
               shown(kind),
               shown(by ?? caller),
@@ -93,6 +92,8 @@ export const auditSearch = (
                   (terminal.isTty && typeof ticket === 'string' ? shortId(ticket) : ticket),
               ),
               shown(outcome ?? (approved === undefined ? undefined : approved ? 'approved' : 'denied')),
+              nameOf(tenant),
+              String(seq),
               escapeControls(
                 Object.entries(more)
                   .map(([name, value]) => `${name}=${String(value)}`)

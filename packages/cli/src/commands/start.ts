@@ -189,6 +189,14 @@ function keyLines(terminal: Terminal, keys: Identities): readonly string[] {
 }
 
 function clientLines(terminal: Terminal, configs: ReturnType<typeof clientConfigs>, folder: string): readonly string[] {
-  const rows = configs.map(({ client, file, destination }) => [client, file, destination])
-  return [table(terminal, ['CLIENT', `COPY FROM ${folder}`, 'INTO'], rows), '']
+  const copyFrom = `COPY FROM ${folder}`
+  const widthOf = (...cells: readonly string[]): number => Math.max(...cells.map((cell) => cell.length + 2))
+  const indent = widthOf(...configs.map(({ client }) => client)) + widthOf(copyFrom, ...configs.map(({ file }) => file))
+  // A long place continues in the next row, because a place with a cut name cannot be found.
+  const rows = configs.flatMap(({ client, file, destination }) =>
+    wrapText(terminal, destination, indent)
+      .split('\n')
+      .map((line, at) => (at === 0 ? [client, file, line] : ['', '', line.trim()])),
+  )
+  return [table(terminal, ['CLIENT', copyFrom, 'INTO'], rows), '']
 }

@@ -98,8 +98,11 @@ function withRules(config: Config, name: string, { trustHints, approve }: WrapOp
 
 /** Lists the tools as they are now, not as an earlier run stored them. Rejects with the output of the server. */
 async function listNow(gateway: Gateway, name: string, target: readonly string[]): Promise<void> {
-  if (gateway.states()[0]?.definitions === 'current') return
+  const [before] = gateway.states()
+  if (before?.definitions === 'current') return
   try {
+    // A server that failed is not started again: it would fail again, after as long a wait.
+    if (before?.lastError !== undefined) throw new Error(before.lastError)
     await gateway.restart(name)
   } catch (thrown) {
     const [state] = gateway.states()
@@ -109,6 +112,10 @@ async function listNow(gateway: Gateway, name: string, target: readonly string[]
     throw new CommandError(`${target.join(' ')}: ${escapeControls(cause)}${wrote}`)
   }
 }
+
+/** A name without `*` that no tool has is refused at the start. A pattern may match later tools, so it is shown. */
+const patternToRegExp = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.replaceAll(/[^\w*-]/g, '\\$&').replaceAll('*', '.*')}$`)
 
 interface WrappedServer {
   readonly name: string
@@ -123,12 +130,16 @@ function summaryLines(gateway: Gateway, { name, config, options, isStdio, hasDat
   const state = gateway.states()[0]
   const data = hasData ? ` --data ${config.data}` : ''
   const gated = options.approve?.join(', ')
+  const tools = gateway.upstreamTools().map(({ tool }) => tool)
   const decide = `${isStdio ? '' : 'decide in the console, or: '}sluice approvals list${data}`
   return [
     `  tools      ${state?.tools ?? 0}${options.deny ? `, without ${options.deny.join(', ')}` : ''}`,
     gated === undefined
       ? `  approvals  none needed; --approve 'delete_*' asks you first`
       : `  approvals  ${gated}${options.trustHints ? ' (not for tools that only read)' : ''}: ${decide}`,
+    ...[...(options.approve ?? []), ...(options.deny ?? [])]
+      .filter((pattern) => !tools.some((tool) => patternToRegExp(pattern).test(tool)))
+      .map((pattern) => `  warning    no tool matches ${pattern}: check its spelling`),
     `  audit      ${config.audit ? `sluice audit search --tenant ${ownerTenant}${data}` : 'off'}`,
     `  state      sluice upstreams list${data}; sluice upstreams logs ${name}${data}`,
     ...(state?.leftOut ?? []).map(

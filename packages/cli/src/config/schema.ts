@@ -25,11 +25,14 @@ export const configSchema = z.strictObject({
   origins: z.array(z.string()).optional().describe('Origins of web pages that may call it'),
   data: path.default('.sluice').describe('The data folder'),
   store: z
-    .union([
-      z.enum(['sqlite', 'memory']),
-      z.strictObject({ redis: z.string().regex(/^rediss?:\/\//) }),
-      z.strictObject({ postgres: z.string().regex(/^postgres(ql)?:\/\//) }),
-    ])
+    .union(
+      [
+        z.enum(['sqlite', 'memory']),
+        z.strictObject({ redis: z.string().regex(/^rediss?:\/\//, 'Begin it with redis:// or rediss://') }),
+        z.strictObject({ postgres: z.string().regex(/^postgres(ql)?:\/\//, 'Begin it with postgresql://') }),
+      ],
+      { error: 'Use sqlite, memory, { redis: redis://… } or { postgres: postgresql://… }' },
+    )
     .default('sqlite')
     .describe(
       'The store of all state; Redis or PostgreSQL for several processes. The password comes from SLUICE_REDIS_PASSWORD or SLUICE_POSTGRES_PASSWORD',

@@ -20,7 +20,7 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
   const lines = error.issues.map((issue) => {
     const path = fieldText(issue.path)
     if (issue.code !== 'unrecognized_keys')
-      return `  ${path || 'the file'}: ${issue.message}${originSuffix(path, origins)}`
+      return `  ${path || 'the file'}: ${messageOf(issue, merged)}${originSuffix(path, origins)}`
     return issue.keys
       .map((key) => {
         const full = fieldText([...issue.path, key])
@@ -32,6 +32,12 @@ function problemsOf(error: z.ZodError, merged: Tree, origins: ReadonlyMap<string
       .join('\n')
   })
   return ['Invalid configuration:', ...lines].join('\n')
+}
+
+/** Says of a setting that is not there that it is missing. Zod calls it an invalid input. */
+function messageOf({ code, path, message }: z.core.$ZodIssue, merged: Tree): string {
+  const value = path.reduce<unknown>((inside, step) => (inside as Tree | undefined)?.[String(step)], merged)
+  return value === undefined && code !== 'custom' ? 'It is missing' : message
 }
 
 /** Returns `servers.files.rules[0].tools`. */

@@ -14,12 +14,23 @@ export async function checkMachine(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
   const { host, port, console } = config
+  const isRunning = (): Promise<boolean> => isServer(host, port, Object.keys(config.servers ?? {}))
   return [
     checkNode(process.versions.node),
     checkFolder(resolve(config.data)),
-    await checkPort('Port', host, port, '--port', () => isServer(host, port, Object.keys(config.servers ?? {}))),
+    await checkPort('Port', host, port, '--port', isRunning),
     ...(console
-      ? [await checkPort('Console port', console.host, console.port, '--console-port', () => isConsole(console))]
+      ? [
+          await checkPort(
+            'Console port',
+            console.host,
+            console.port,
+            '--console-port',
+            async () =>
+              // Another Sluice may have the console's port. Then the servers of this configuration cannot run.
+              (port === 0 || (await isRunning())) && (await isConsole(console)),
+          ),
+        ]
       : []),
     checkExposure(config),
     checkLisp(env),

@@ -65,7 +65,8 @@ export function clientConfigs(
   })
 }
 
-const destinationOf = ({ id, open }: McpClient): string => (id === 'claude-code' ? 'run it with sh' : open)
+const destinationOf = ({ id, open }: McpClient): string =>
+  id === 'claude-code' ? 'a terminal (a script for sh)' : open
 
 function textFor(client: McpClient, entries: readonly Entry[], key: string, folder: string): string {
   if (client.id === 'claude-code') return scriptFor(entries)

@@ -2,12 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import type { Environment } from 'sluice/node'
-import { CommandError } from '../output.ts'
+import { CommandError, escapeControls } from '../output.ts'
 import { programFile } from './own-command.ts'
 
 /** How long `sluice start` may take on a busy machine. */
 const startMs = 60_000
 const pollMs = 200
+/** How long to wait after the own process ended, because one that another client started may be about to answer. */
+const otherStartMs = 3_000
 
 export interface LocalStart {
   /** The arguments after `start`. */
@@ -36,13 +38,30 @@ export const isAnswering = (origin: string): Promise<boolean> =>
  */
 export async function startLocalSluice(origin: string, options: LocalStart): Promise<void> {
   const { args, cwd, env, signal, isReady, print } = options
-  const child = spawn(process.execPath, [programFile, 'start', ...args], { cwd, env, detached: true, stdio: 'ignore' })
+  const child = spawn(process.execPath, [programFile, 'start', ...args], {
+    ...{ cwd, env, detached: true },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   child.unref()
+  const { stderr } = child
+  let wrote = ''
+  let until = Date.now() + startMs
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    wrote = (wrote + text).slice(-2000)
+  })
+  child.once('exit', () => {
+    until = Math.min(until, Date.now() + otherStartMs)
+  })
   print(`Sluice was not running. Started it as process ${child.pid}; "kill ${child.pid}" stops it.`)
-  const until = Date.now() + startMs
-  while (!signal.aborted && Date.now() < until) {
-    if ((await isAnswering(origin)) && isReady()) return
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  try {
+    while (!signal.aborted && Date.now() < until) {
+      if ((await isAnswering(origin)) && isReady()) return
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+    }
+  } finally {
+    // The process lives on, and what it writes later has no reader.
+    stderr.destroy()
   }
-  throw new CommandError(`Sluice did not start. Run it yourself to see why: sluice start ${args.join(' ')}`)
+  const why = wrote.trim() === '' ? '' : `: ${escapeControls(wrote.trim())}`
+  throw new CommandError(`Sluice did not start${why}\nTo try it yourself: sluice start ${args.join(' ')}`)
 }

@@ -70,7 +70,8 @@ export async function openUpstreams(
         ),
         profiles,
         processes: omitUndefined(config.processes),
-        ...omitUndefined({ startMs: options.startMs }),
+        // Longer than its upstreams: a slow process is ended first, which takes seconds, and then its message is there.
+        ...(options.startMs !== undefined && { startMs: options.startMs + 5_000 }),
       }),
     refuse,
   )

@@ -11,6 +11,7 @@ export function addWrap({ program, context, sub, serves }: ProgramBuilder): void
     "sluice wrap --http --approve 'write_*' -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
     `sluice wrap https://mcp.example.com/mcp --header 'Authorization: Bearer \${env:EXAMPLE_TOKEN}'`,
   )
+    .showHelpAfterError('(the command and its options go after --; run sluice wrap --help for the options of wrap)')
     .option('--stdio', 'serve on stdin and stdout, for clients that start the server')
     .option('--http', 'serve HTTP on a port')
     .option('--name <name>', 'the name in the address, in tickets and in the audit log')

@@ -34,7 +34,7 @@ function toIssue({ message, path = [] }: StandardSchemaV1.Issue, schema: Params,
   const length = typeof value === 'string' ? value.length : Number.NaN
   const number = numberOf(value)
   if (length < minLength)
-    return { code: 'PARAMETER_TOO_SHORT', ...named, minLength, hint: `Use at least ${minLength} characters.` }
+    return { code: 'PARAMETER_TOO_SHORT', ...named, minLength, hint: `Use ${minLength} or more characters.` }
   if (length > maxLength) return { code: 'PARAMETER_TOO_LONG', ...named, hint: `Use at most ${maxLength} characters.` }
   if (number < minimum) return { code: 'PARAMETER_TOO_SMALL', ...named, min: minimum, hint: `Use ${minimum} or more.` }
   if (number <= exclusiveMinimum)

@@ -41,6 +41,12 @@ export interface PostgresConnectionOptions {
   notified?(channel: string, payload: string): void
 }
 
+/**
+ * An idle connection shows that often that it is there. Firewalls and load balancers forget a silent one after minutes, and
+ * the next call would cost a deadline; by default Linux waits two hours.
+ */
+export const keepAliveMs = 30_000
+
 /** Text as it came: numbers and booleans are converted where they are used. */
 const types = { getTypeParser: () => (value: string) => value }
 
@@ -55,6 +61,7 @@ export function createConnection(options: PostgresConnectionOptions): {
     connectionString: url,
     application_name: application,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     pipeline: true,
     stream: () => socket,
     types: types as unknown as pg.CustomTypesConfig,
@@ -122,10 +129,12 @@ const server: Statement = {
   text: `SELECT current_setting('server_encoding'), current_setting('server_version_num')`,
 }
 /**
- * The verbs rely on read committed. All of them go through an index: a plan that was made while a table was small must not
+ * The path names PostgreSQL's own schema alone: another account could add a function of the same name to a schema that it
+ * may write to, and would run as this one. The verbs rely on read committed. All of them go through an index: a plan that was made while a table was small must not
  * read the whole table later. Plans without an alternative look expensive, which would start the compiler (`jit`).
  */
 const session = (statementMs: number): string => `
+  SET search_path = pg_catalog;
   SET default_transaction_isolation = 'read committed';
   SET statement_timeout = ${Math.ceil(statementMs)};
   SET idle_in_transaction_session_timeout = ${Math.ceil(statementMs)};

@@ -61,6 +61,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
   const maxConnections = poolOptions.connections ?? options.connections ?? 4
   const ready = new Set<PostgresConnection>()
   let opening: Promise<PostgresConnection> | undefined
+  let beingOpened: PostgresConnection | undefined
   /** The last attempt failed with no connection left, or an operation passed its deadline. */
   let away = false
   /** Not before this time is the server tried again, or asked for a further connection. */
@@ -90,6 +91,7 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       closed: () => lose(connection),
       ...(notified && { notified }),
     })
+    beingOpened = connection
     let cancelTimer = clock.after(deadlineMs, () => lose(connection))
     let isOpen = false
     try {
@@ -103,6 +105,15 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       away = false
       ready.add(connection)
       return connection
+    } finally {
+      cancelTimer()
+      beingOpened = undefined
+      if (!isOpen) lose(connection)
+    }
+  }
+  async function tryToOpen(): Promise<PostgresConnection> {
+    try {
+      return await open()
     } catch (thrown) {
       if (ready.size > 0) growAt = now() + growMs
       else {
@@ -111,14 +122,12 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
       }
       throw toUnopened(thrown)
     } finally {
-      cancelTimer()
-      if (!isOpen) lose(connection)
       opening = undefined
     }
   }
   const begin = (): Promise<PostgresConnection> => {
     if (!opening) {
-      opening = open()
+      opening = tryToOpen()
       opening.catch(() => {})
     }
     return opening
@@ -168,13 +177,12 @@ export function createPool(options: PostgresOptions, poolOptions: PoolOptions = 
     },
     async close() {
       closed = true
-      await opening?.catch(() => {})
       const ending = [...ready]
-      // A silent server would never answer what is pending.
+      // A silent server would never answer what is pending, and a migration may wait for one of another process.
       const cancelTimer = clock.after(deadlineMs, () => {
-        for (const each of ending) lose(each)
+        for (const each of [...ending, beingOpened]) if (each) lose(each)
       })
-      await Promise.all(ending.map((each) => each.end()))
+      await Promise.all([opening?.catch(() => {}), ...ending.map((each) => each.end())])
       ready.clear()
       cancelTimer()
     },

@@ -33,6 +33,7 @@ export function createRemoteBus(options: RemoteBusOptions): RemoteBus {
   const { clock, publish, listen, unlisten, ping, close } = options
   const channels = new Map<string, OpenChannel>()
   let cancelTimer: (() => void) | undefined
+  let closed = false
   const startHeartbeat = (): void => {
     cancelTimer = clock.after(heartbeatMs, () => {
       ping().catch(() => {})
@@ -53,7 +54,7 @@ export function createRemoteBus(options: RemoteBusOptions): RemoteBus {
     }
     channels.set(name, channel)
     listen(name, channel).catch(() => {})
-    if (!cancelTimer) startHeartbeat()
+    if (!cancelTimer && !closed) startHeartbeat()
     return channel
   }
   return {
@@ -73,6 +74,7 @@ export function createRemoteBus(options: RemoteBusOptions): RemoteBus {
       }
     },
     async close() {
+      closed = true
       stopHeartbeat()
       channels.clear()
       await close()

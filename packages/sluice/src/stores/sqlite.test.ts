@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fakeClock } from '../testing/clock.ts'
+import type { OpenedStore } from './contract.ts'
 import { storeContract } from './contract.ts'
 import type { SqliteStore } from './sqlite.ts'
 import { sqliteStore } from './sqlite.ts'
 
-storeContract('sqlite', () => {
+storeContract('sqlite', (): OpenedStore => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'))
   const path = join(folder, 'store.db')
   const clock = fakeClock(1_800_000_000_000)

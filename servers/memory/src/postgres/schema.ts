@@ -39,22 +39,37 @@ const migrations: readonly string[] = [
 /** Any number that no other advisory lock uses. */
 const lock = 0x536c4d65
 
-/** If several processes start together, one performs each step and the others wait for it. */
-export const migrate = (postgres: Postgres): Promise<void> =>
-  postgres.transaction(async (sql) => {
+/**
+ * If several processes start together, one performs each step and the others wait for it. An account that may not create
+ * tables can use those that are up to date.
+ */
+export async function migrate(postgres: Postgres): Promise<void> {
+  if ((await versionOf(postgres)) === migrations.length) return
+  await postgres.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [lock])
-    await sql.query('CREATE SCHEMA IF NOT EXISTS sluice_memory')
-    await sql.query('CREATE TABLE IF NOT EXISTS sluice_memory.versions (version integer PRIMARY KEY)')
-    const [row] = await sql.query('SELECT coalesce(max(version), 0) AS version FROM sluice_memory.versions')
-    const known = Number(row?.['version'])
+    const known = await versionOf(sql)
     if (known > migrations.length)
       throw new Error(`The database was written by a newer Sluice (schema ${known}); run that version or newer`)
+    await sql.query('CREATE SCHEMA IF NOT EXISTS sluice_memory')
+    await sql.query('CREATE TABLE IF NOT EXISTS sluice_memory.versions (version integer PRIMARY KEY)')
     for (const [at, step] of migrations.entries()) {
       if (at < known) continue
       for (const statement of step.split(/;\s*$/m)) if (statement.trim() !== '') await sql.query(statement)
       await sql.query('INSERT INTO sluice_memory.versions VALUES ($1)', [at + 1])
     }
   })
+}
+
+async function versionOf(sql: Sql): Promise<number> {
+  if (!(await has(sql, 'sluice_memory.versions'))) return 0
+  const [row] = await sql.query('SELECT coalesce(max(version), 0) AS version FROM sluice_memory.versions')
+  return Number(row?.['version'])
+}
+
+async function has(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql.query('SELECT to_regclass($1) IS NOT NULL AS exists', [name])
+  return row?.['exists'] === true
+}
 
 /** Vectors need the extension `vector`: installed, or installable by this user. */
 export async function makeVectors(sql: Sql): Promise<boolean> {
@@ -64,6 +79,8 @@ export async function makeVectors(sql: Sql): Promise<boolean> {
     // Not available, or only an administrator may install it.
     return false
   }
+  // Made last, so with it the table is there too.
+  if (await has(sql, 'sluice_memory.vectors_workspace')) return true
   await sql.query(
     `CREATE TABLE IF NOT EXISTS sluice_memory.vectors (
        piece bigint PRIMARY KEY REFERENCES sluice_memory.chunks ON DELETE CASCADE,

@@ -103,11 +103,13 @@ function RecordRow({
 
 type Fields = AuditRecord['fields']
 
-/** A record in words. The raw fields are in the opened row. */
+const callerName = (caller: string | undefined): string => caller || 'An unknown caller'
+
+/** A record in words, in the past tense, because a caller may be named "you". The raw fields are in the opened row. */
 const sentences: { readonly [kind: string]: (fields: Fields) => string } = {
-  started: ({ caller, target }) => `${caller} calls ${target}`,
-  ended: ({ caller, target }) => `${caller === '' ? 'An unknown caller' : caller} called ${target}`,
-  proposed: ({ caller, tool }) => `${caller} asks for an approval of ${tool}`,
+  started: ({ caller, target }) => `${callerName(caller)} started ${target}`,
+  ended: ({ caller, target }) => `${callerName(caller)} called ${target}`,
+  proposed: ({ caller, tool }) => `${caller} asked for an approval of ${tool}`,
   decided: ({ by, approved, via }) => `${by} ${approved === 'true' ? 'approved' : 'denied'} a call, via ${via}`,
   takenBack: ({ by, via }) => `${by} took back an approval, via ${via}`,
   decisionRefused: ({ by, approved, via }) =>
