@@ -69,6 +69,7 @@ const members: { readonly [member in keyof TransportServer]: By } = {
   update: 'brings no call in',
   listChanged: 'brings no call in',
   resourceUpdated: 'brings no call in',
+  flush: 'brings no call in',
   logger: 'brings no call in',
   clock: 'brings no call in',
   authenticates: 'brings no call in',

@@ -253,3 +253,27 @@ test('HTTP+SSE: an address for messages on another host is refused', async () =>
   }, true)
   await expect(connect(sseTransport(url))).rejects.toMatchObject({ reason: 'refusedAddress' })
 })
+
+test.each(['at its deadline', 'when its caller gives up'])(
+  'HTTP+SSE: a stream that names no address is left %s',
+  async (when) => {
+    const clock = fakeClock()
+    const caller = new AbortController()
+    const left = Promise.withResolvers<void>()
+    const url = await hostileServer((_asked, response) => {
+      response.on('close', left.resolve)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('event: other\ndata: 1\n\n', () => {
+        if (when === 'at its deadline') clock.jump(60_000)
+        else caller.abort()
+      })
+    }, true)
+    const opened = connect(sseTransport(url), { clock, signal: caller.signal })
+    await expect(opened).rejects.toMatchObject({
+      reason: when === 'at its deadline' ? 'timeout' : 'cancelled',
+      mayHaveRun: false,
+    })
+    await left.promise
+    expect(clock.pending).toBe(0)
+  },
+)

@@ -132,6 +132,80 @@ test('a call that may have run is not repeated', async () => {
   expect(calls).toBe(1)
 })
 
+test.each([400, 401, 404, 405, 503])(
+  'a call whose stream cannot be resumed (HTTP %i) is not repeated',
+  async (status) => {
+    let calls = 0
+    const url = await hostileServer((asked, response) => {
+      const { method, id } = asked
+      if (method === 'initialize') {
+        response.setHeader('mcp-session-id', 's')
+        return sendJson(response, answerTo(asked, initialized))
+      }
+      if (method === 'GET' || id === undefined) return end(response, method === 'GET' ? status : 202)
+      calls++
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\nid: 1\ndata:\n\n')
+    })
+    const client = await connect(httpTransport(url), { era: 'legacy' })
+    onTestFinished(() => client.close())
+    await expect(client.callTool('a')).rejects.toMatchObject({ reason: 'closed', mayHaveRun: true })
+    expect(calls).toBe(1)
+  },
+)
+
+test('a stream that is resumed with every event is read as long as its server needs', async () => {
+  let polls = 0
+  const url = await hostileServer((asked, response) => {
+    const { method, id } = asked
+    if (method === 'initialize') return sendJson(response, answerTo(asked, initialized))
+    if (method !== 'GET' && id === undefined) return end(response, 202)
+    const { 'last-event-id': last } = response.req.headers
+    if (method === 'GET' && last === undefined) return end(response, 405)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const answered = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [] } })
+    response.end(`retry: 0\nid: ${++polls}\ndata:${polls === 9 ? answered : ''}\n\n`)
+  })
+  const client = await connect(httpTransport(url), { era: 'legacy' })
+  onTestFinished(() => client.close())
+  expect(await client.callTool('a')).toEqual({ content: [] })
+})
+
+test('a standalone stream is opened again after a proxy had no server to send it to', async () => {
+  const clock = fakeClock()
+  let opened = 0
+  const url = await hostileServer((asked, response) => {
+    const { method, id } = asked
+    if (method === 'initialize') return sendJson(response, answerTo(asked, initialized))
+    if (method !== 'GET') return id === undefined ? end(response, 202) : sendJson(response, answerTo(asked, {}))
+    if (++opened === 2) return end(response, 503)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const note = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
+    response.end(opened === 3 ? `data: ${JSON.stringify(note)}\n\n` : '\n')
+  })
+  const changed = Promise.withResolvers<string>()
+  const client = await connect(httpTransport(url, { clock }), { era: 'legacy', onNotification: changed.resolve })
+  onTestFinished(() => client.close())
+  for (const ms of [1000, 2000]) {
+    await expect.poll(() => clock.pending).toBe(1)
+    await clock.advance(ms)
+  }
+  expect(await changed.promise).toBe('notifications/tools/list_changed')
+})
+
+test('a new handshake does not name the lost session', async () => {
+  const server = legacyServer()
+  const url = await hostileServer((asked, response) => {
+    const { 'mcp-session-id': session } = response.req.headers
+    if (asked.method === 'initialize' && session !== undefined) return end(response, 404)
+    server.respond(asked, response)
+  }, true)
+  const client = await connect(httpTransport(url), { era: 'legacy' })
+  onTestFinished(() => client.close())
+  server.end()
+  await client.callTool('a')
+  expect(server.initialized).toBe(2)
+})
+
 test('capabilities are those of the request, and unknown members are kept', async () => {
   const result = { resultType: 'complete', future: { a: [1] }, content: [{ type: 'hologram', data: 1 }] }
   let meta: unknown
@@ -164,4 +238,17 @@ test('a result is kept as long as its server says', async () => {
   expect(asked).toBe(2)
   await client.request('tools/list')
   expect(asked).toBe(3)
+})
+
+test('a result that its server changed while it was asked for is not kept', async () => {
+  let asked = 0
+  const changed = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  const url = await hostileServer((message, response) => {
+    const answer = answerTo(message, { tools: [], ttlMs: 1000 })
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`${++asked === 1 ? `data: ${changed}\n\n` : ''}data: ${answer}\n\n`)
+  })
+  const client = await connect(httpTransport(url))
+  for (let times = 0; times < 3; times++) await client.request('tools/list', {}, { cached: true })
+  expect(asked).toBe(2)
 })

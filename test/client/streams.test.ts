@@ -115,6 +115,20 @@ test('sampling with tools needs its own capability', async () => {
   await client.callTool('a')
   expect(answers[0]).toMatchObject({ error: { code: -32601 } })
 })
+test('a request that is not JSON leaves nothing behind', async () => {
+  const { transport } = asking({ method: 'ping' })
+  const clock = fakeClock()
+  const notJson: Transport = {
+    ...transport,
+    send(message) {
+      JSON.stringify(message)
+      return transport.send(message)
+    },
+  }
+  const client = await connect(notJson, { era: 'legacy', clock })
+  await expect(client.callTool('a', { n: 1n })).rejects.toMatchObject({ reason: 'protocol', mayHaveRun: false })
+  expect(clock.pending).toBe(0)
+})
 test('a ping is answered', async () => {
   const { transport, answers } = asking({ method: 'ping' })
   await (await connect(transport, { era: 'legacy' })).callTool('a')

@@ -318,3 +318,140 @@ test('a shutdown waits for parked calls, then fails them with a reason', async (
     data: { reason: 'shuttingDown' },
   })
 })
+
+/** Work that asks `who`, and ends when a test says so. It waits for the answer unless it is hasty. */
+function slowAsker(isHasty = false): { readonly tools: readonly Tool[]; end(text: string): void } {
+  const ended = Promise.withResolvers<string>()
+  return {
+    end: ended.resolve,
+    tools: [
+      tool({
+        name: 'slow',
+        description: 'Asks, and works on',
+        asksWhileRunning: true,
+        async run(_input, { ask: question }) {
+          const asked = question({ who: ask.form('Who?', named) })
+          if (isHasty) asked.catch(() => {})
+          else await asked
+          return ended.promise
+        },
+      }),
+    ],
+  }
+}
+
+test('work that ends while its question is written holds no place', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { tools, end } = slowAsker(true)
+  const written = Promise.withResolvers<void>()
+  const store = memoryStore(clock)
+  const server = openTasks({
+    ...{ clock, tools },
+    store: {
+      ...store,
+      async swap(key, ...rest) {
+        if (key[2] === 'parked') await written.promise
+        return store.swap(key, ...rest)
+      },
+    },
+    use: () => [park(), elicitation()],
+  })
+  const answered = server.call('slow', {}, form)
+  await settle()
+  await clock.advance(10)
+  end('done')
+  expect(await answered).toMatchObject({ content: [{ text: 'done' }] })
+  written.resolve()
+  await settle()
+  expect(clock.pending).toBe(0)
+})
+
+test('a call that ended as its process closed is not in doubt', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  const { tools, end } = slowAsker()
+  const { inProcess: _, ...store } = memoryStore(clock)
+  const given = Promise.withResolvers<void>()
+  let isClosing = false
+  const open = (around: Store): TasksFixture =>
+    // Separate buses, so that no message is received.
+    openTasks({ clock, store: around, bus: memoryBus(), tools, use: () => [park(), elicitation()] })
+  const owner = open(store)
+  const other = open({
+    ...store,
+    async get(key) {
+      if (!isClosing || key[2] !== 'process') return store.get(key)
+      end('done')
+      await settle()
+      return undefined
+    },
+    async swap(...swap) {
+      const isSwapped = await store.swap(...swap)
+      given.resolve()
+      return isSwapped
+    },
+  })
+  const first = await gathered(clock, owner.call('slow', {}, form))
+  const more = { requestState: first['requestState'], inputResponses: { 'who.1': accept('Ada') } }
+  const late = other.call('slow', {}, { ...form, more })
+  await given.promise
+  await clock.advance(5_000)
+  isClosing = true
+  await clock.advance(5_000)
+  expect(await late).toMatchObject({ content: [{ text: 'done' }] })
+})
+
+test('a question whose key could not be remembered leaves no record behind', async () => {
+  let isFailing = true
+  const { open, call, runs } = openParked({}, nodeClock, (store) => ({
+    ...store,
+    async set(key, ...rest) {
+      await store.set(key, ...rest)
+      if (isFailing && key[2] === 'parked-key') throw new Error('The answer was lost')
+    },
+  }))
+  const server = open()
+  const keyed = { ...form, meta: { 'dev.sluice/idempotencyKey': 'a-key' } }
+  const failed = await call(server, 'trip', keyed)
+  expect(failed).toMatchObject({ isError: true })
+  isFailing = false
+  expect(await call(server, 'trip', keyed)).toMatchObject({ isError: true })
+  expect(runs).toEqual(['trip'])
+})
+
+test('an answer is asked for again while the store does not take the outcome', async () => {
+  const clock = fakeClock(1_700_000_000_000)
+  let isFailing = true
+  let looked = Promise.withResolvers<void>()
+  const { tools, end } = slowAsker()
+  const store = memoryStore(clock)
+  const server = openTasks({
+    ...{ clock, tools },
+    store: {
+      ...store,
+      async get(key) {
+        const value = await store.get(key)
+        if (key[2] === 'parked') looked.resolve()
+        return value
+      },
+      async swap(key, from, to, ttlMs) {
+        if (isFailing && to.includes('"outcome"')) throw new Error('The store is away')
+        return store.swap(key, from, to, ttlMs)
+      },
+    },
+    use: () => [park(), elicitation()],
+  })
+  const first = await gathered(clock, server.call('slow', {}, form))
+  const more = { requestState: first['requestState'], inputResponses: { 'who.1': accept('Ada') } }
+  const answered = server.call('slow', {}, { ...form, more })
+  await looked.promise
+  await settle()
+  end('done')
+  expect(await answered).toMatchObject({ content: [{ text: 'done' }] })
+  looked = Promise.withResolvers()
+  const again = server.call('slow', {}, { ...form, more })
+  await looked.promise
+  await settle()
+  isFailing = false
+  await clock.advance(1_000)
+  expect(await again).toMatchObject({ content: [{ text: 'done' }] })
+})

@@ -247,3 +247,19 @@ test('tasks/result and tasks/list do not exist', async () => {
   for (const method of ['tasks/result', 'tasks/list'])
     expect(await send(method, { taskId: 'x' })).toMatchObject({ code: -32601 })
 })
+
+test('a result that is too large for the store ends its task all the same', async () => {
+  const tools = taskTools()
+  const clock = fakeClock(1_700_000_000_000)
+  const { call, get } = openTasks({ clock, tools: tools.tools })
+  const work = tools.next()
+  const { taskId } = await call('slow')
+  // Each character is six in JSON.
+  work.end('\u0001'.repeat(3 * 1024 * 1024))
+  await settle()
+  expect(await get(taskId)).toMatchObject({
+    status: 'completed',
+    result: { isError: true, _meta: { 'dev.sluice/error': { reason: 'resultTooLarge' } } },
+  })
+  expect(clock.pending).toBe(0)
+})

@@ -258,6 +258,7 @@ export function createServer(definition: ServerDefinition, options: ServerOption
     async authorizeConnection(via, stop, method) {
       await slots.authenticate?.authorizeConnection(via, stop, method)
     },
+    flush: slots.audit?.flush,
     drain() {
       phase = 'draining'
     },

@@ -20,13 +20,17 @@ const maxTtlMs = 24 * 60 * 60 * 1000
 
 export interface ResultCache {
   get(method: string, params: Params): Params | undefined
-  set(method: string, params: Params, result: Params): void
+  /** Grows when something changed. A result that was asked for before may be the old one. */
+  readonly changes: number
+  /** Keeps a result, unless something changed since it was asked for. */
+  set(method: string, params: Params, result: Params, changesBefore: number): void
   notified(notification: string): void
   clear(): void
 }
 
 export function createResultCache(clock: Clock): ResultCache {
   const entries = new Map<string, { readonly result: Params; readonly until: number }>()
+  let changes = 0
   const keyOf = (method: string, params: Params): string => `${method} ${JSON.stringify(params)}`
   return {
     get(method, params) {
@@ -37,8 +41,12 @@ export function createResultCache(clock: Clock): ResultCache {
       entries.delete(key)
       return undefined
     },
-    set(method, params, result) {
+    get changes() {
+      return changes
+    },
+    set(method, params, result, changesBefore) {
       const { ttlMs, resultType = 'complete' } = result
+      if (changes !== changesBefore) return
       if (!cacheable.has(method) || resultType !== 'complete' || typeof ttlMs !== 'number' || !(ttlMs > 0)) return
       const [oldest] = entries.keys()
       if (entries.size >= maxEntries && oldest !== undefined) entries.delete(oldest)
@@ -47,9 +55,13 @@ export function createResultCache(clock: Clock): ResultCache {
     notified(notification) {
       const methods = Object.hasOwn(staleBy, notification) ? staleBy[notification] : undefined
       if (!methods) return
+      changes++
       for (const key of [...entries.keys()])
         if (methods.some((method) => key.startsWith(`${method} `))) entries.delete(key)
     },
-    clear: () => entries.clear(),
+    clear() {
+      changes++
+      entries.clear()
+    },
   }
 }

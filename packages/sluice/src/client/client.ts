@@ -69,7 +69,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       ...{ clientInfo, capabilities: declared, revision, era, eras, timeoutMs, probeMs, signal },
     })
 
-  await session.open()
+  await session.open({ timeoutMs, signal: options.signal })
   let agreement: ServerAgreement
   try {
     agreement = await agree(options.signal)
@@ -174,6 +174,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
   async function requestKept(method: string, params: Params, options: RequestOptions): Promise<Params> {
     const kept = options.cached ? cache.get(method, params) : undefined
     if (kept) return kept
+    const { changes } = cache
     const ask = (next: Params): Promise<Params> => sendSurely(method, next, options)
     let result: Params
     if (options.inputRequired === 'return') result = await ask(params)
@@ -181,7 +182,7 @@ export async function connect(transport: Transport, options: ClientOptions = {})
       result = await withRounds(params, { ask, answer: answerer(options, method), clock, signal: options.signal })
     else result = await withUrls(() => ask(params), answerer(options, method))
     if (method === 'tools/list') facts.learn(result['tools'])
-    cache.set(method, params, result)
+    cache.set(method, params, result, changes)
     return result
   }
 

@@ -76,10 +76,11 @@ function orderOf({ revision, era }: NegotiateOptions, known: Era | undefined): r
 }
 
 /** Some servers end when they are asked something before `initialize`: a channel is then opened again. */
-async function reopen({ session, transport }: NegotiateOptions, failure: unknown): Promise<void> {
+async function reopen(options: NegotiateOptions, failure: unknown): Promise<void> {
+  const { session, transport } = options
   if (transport.abort || !(failure instanceof ClientError) || failure.reason !== 'closed') return
   await transport.close()
-  await session.open()
+  await session.open(options)
 }
 
 function isFinal(thrown: unknown, signal: AbortSignal | undefined): boolean {
@@ -132,6 +133,8 @@ async function discover(options: NegotiateOptions): Promise<ServerAgreement> {
 
 async function initialize(options: NegotiateOptions): Promise<ServerAgreement> {
   const { session, transport, clientInfo, capabilities, timeoutMs, signal, revision = newestLegacy } = options
+  // Otherwise the handshake would name a session that the server has lost.
+  transport.agreed(undefined)
   session.allowQuestions(true)
   const raw = await session.ask(
     session.nextId(),

@@ -18,7 +18,7 @@ test('a question on a channel belongs to the oldest call that can answer, also a
     answer: async () => expect.unreachable(),
   }
   const session = createSession(transport, listener, fakeClock())
-  await session.open()
+  await session.open({ timeoutMs: 1000 })
   session.allowQuestions(true)
   const asked: number[] = []
   // Numbers that share a bucket, and one whose bucket comes first.

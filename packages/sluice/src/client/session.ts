@@ -54,7 +54,8 @@ export interface ClientSession {
   notify(method: string, params: Params): Promise<void>
   /** Says whether this side of the connection may be asked. Servers of 2026-07-28 must not. */
   allowQuestions(allowed: boolean): void
-  open(): Promise<void>
+  /** Gives up after `timeoutMs`: a server may accept a connection and then say nothing. */
+  open(options: Pick<AskOptions, 'timeoutMs' | 'signal'>): Promise<void>
   close(): Promise<void>
 }
 
@@ -188,6 +189,40 @@ export function createSession(transport: Transport, listener: SessionListener, c
     },
   }
 
+  function openTransport({ timeoutMs, signal }: Pick<AskOptions, 'timeoutMs' | 'signal'>): Promise<void> {
+    if (signal?.aborted) return Promise.reject(cancelled(false))
+    return new Promise((resolve, reject) => {
+      let isOver = false
+      let cancelTimer = (): void => {}
+      function end(settle: () => void): void {
+        if (isOver) return
+        isOver = true
+        cancelTimer()
+        signal?.removeEventListener('abort', abort)
+        settle()
+      }
+      const giveUp = (error: ClientError): void =>
+        end(() => {
+          reject(error)
+          transport.close().catch(() => {})
+        })
+      const abort = (): void => giveUp(cancelled(false))
+      if (Number.isFinite(timeoutMs))
+        cancelTimer = clock.after(timeoutMs, () =>
+          giveUp(new ClientError('timeout', `No connection within ${timeoutMs} ms`, { mayHaveRun: false })),
+        )
+      signal?.addEventListener('abort', abort, { once: true })
+      transport.open(receiver).then(
+        () => {
+          // It opened after all.
+          if (isOver) transport.close().catch(() => {})
+          end(resolve)
+        },
+        (thrown: unknown) => end(() => reject(thrown)),
+      )
+    })
+  }
+
   function ask(id: number, method: string, params: Params, options: AskOptions): Promise<Params> {
     const { signal, stop, timeoutMs, headers } = options
     if (signal?.aborted) return Promise.reject(cancelled(false))
@@ -203,7 +238,14 @@ export function createSession(transport: Transport, listener: SessionListener, c
       if (stop) request.unlisten = stop.onStop(() => request.end(cancelled(true)))
       // A request that is stopped already is not sent.
       if (pending.get(id) !== request) return
-      transport.send({ jsonrpc: '2.0', id, method, params }, headers).then(
+      let sent: Promise<void>
+      try {
+        sent = transport.send({ jsonrpc: '2.0', id, method, params }, headers)
+      } catch (cause) {
+        // A value that is not JSON. The request would otherwise stay pending.
+        return request.reject(new ClientError('protocol', 'The request cannot be sent', { mayHaveRun: false, cause }))
+      }
+      sent.then(
         () => {
           // Over HTTP the stream has ended, so no answer will come.
           if (transport.abort && pending.get(id) === request)
@@ -236,7 +278,7 @@ export function createSession(transport: Transport, listener: SessionListener, c
     allowQuestions(allowed) {
       questionsAllowed = allowed
     },
-    open: () => transport.open(receiver),
+    open: openTransport,
     async close() {
       generation++
       failAll(new ClientError('closed', 'The client was closed'))

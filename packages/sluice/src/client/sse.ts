@@ -20,6 +20,8 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
   const requester = createRequester(server, options)
   let stream: { readonly response: HttpResponse; readonly endpoint: string } | undefined
   let revision: string | undefined
+  /** A stream that has not named its address yet. */
+  let opening: HttpResponse | undefined
 
   /** Reads events until the stream ends. `ready` is called with the address for messages. */
   async function read(response: HttpResponse, receiver: Receiver, ready: (endpoint: string) => void): Promise<void> {
@@ -42,9 +44,11 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
         const { status } = response
         throw new ClientError('status', `No event stream at ${server} (HTTP ${status})`, { mayHaveRun: false, status })
       }
+      opening = response
       await new Promise<void>((resolve, reject) => {
         read(response, receiver, (endpoint) => {
           if (stream) return
+          opening = undefined
           stream = { response, endpoint }
           resolve()
         }).catch((thrown: unknown) => {
@@ -82,6 +86,8 @@ export function sseTransport(url: string | URL, options: HttpTransportOptions = 
       const ended = stream
       stream = undefined
       requester.close()
+      opening?.discard()
+      opening = undefined
       ended?.response.discard()
       return Promise.resolve()
     },

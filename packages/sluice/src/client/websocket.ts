@@ -36,7 +36,8 @@ export function webSocketTransport(url: string | URL, options: WebSocketClientOp
         if (socket !== opened) return
         if (typeof data !== 'string') receiver.ignored('The server sent a binary frame')
         else if (data.length > maxMessageBytes) {
-          opened.close(1009)
+          // A page may send no other code of the protocol, and 1009 would throw.
+          opened.close(1000)
           end(`The server sent more than ${maxMessageBytes} bytes`)
         } else receiveText(data, receiver)
       })

@@ -117,6 +117,8 @@ export interface LogContribution extends Contribution {
 
 export interface AuditContribution extends Contribution {
   readonly audit: AuditLog
+  /** Settles when what was recorded is written, or a write of it has failed. */
+  flush?(): Promise<void>
 }
 
 export interface AuthenticateContribution extends Contribution {

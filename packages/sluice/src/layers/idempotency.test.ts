@@ -228,6 +228,10 @@ test('a key is forgotten a day after its last write', async () => {
   expect(runs()).toBe(2)
 })
 
+test.each([0, -1, Number.NaN])('a server that would keep keys for %d ms does not start', (keepMs) => {
+  expect(() => make(undefined, { keepMs })).toThrow('"keepMs" must be at least 1')
+})
+
 test('a result that comes after the deadline reaches no caller and is stored', async () => {
   const { work, end } = held()
   const { layer, counted, start, clock, runs } = make(work)
@@ -343,6 +347,27 @@ test('an answer that could not be recorded is in doubt once its process has ende
   await kill()
   await clock.advance(20_000)
   await expect(start()(under('k'))).rejects.toMatchObject(conflict('in doubt'))
+  expect(runs()).toBe(1)
+})
+
+test('a call that ended as its process closed is not in doubt', async () => {
+  const { work, end } = held()
+  let closing: (() => Promise<void>) | undefined
+  const { serve, start, runs } = make(work, {}, (store) => ({
+    ...store,
+    async get(key) {
+      if (key[0] !== 'process' || !closing) return store.get(key)
+      await closing()
+      return undefined
+    },
+  }))
+  const first = serve(under('k'))
+  await settle()
+  closing = async () => {
+    end({ content: ['done'] })
+    await first
+  }
+  expect(await start()(under('k'))).toEqual({ content: ['done'] })
   expect(runs()).toBe(1)
 })
 

@@ -62,6 +62,7 @@ interface RunningCall {
 
 export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Layer => {
   const { clock, logger, newErrorId: reference, keepMs = dayMs, maxRecord = 262_144 } = options
+  if (!(keepMs >= 1)) throw new TypeError('idempotency: "keepMs" must be at least 1, otherwise no key is remembered')
   const claimReleaser = options.releaser ?? createClaimReleaser(store, clock, keepMs)
   const lease = options.lease ?? createProcessLease(store, clock)
   const running = new Map<string, RunningCall>()
@@ -103,8 +104,10 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
         const existing = await claimKey(key, claim, ttlMs)
         if (existing) {
           release()
-          call.facts['once'] = existing.state
-          return outcomeOfRecord(existing, bound, await isStillRunning(store, existing))
+          const isRunning = await isStillRunning(store, existing)
+          const found = isRunning ? existing : await endOf(key, existing)
+          call.facts['once'] = found.state
+          return outcomeOfRecord(found, bound, isRunning)
         }
       } catch (thrown) {
         release()
@@ -149,11 +152,7 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
   }
 
   /** Returns `undefined` if the key is now ours; otherwise the existing record. */
-  async function claimKey(
-    key: Key,
-    claim: string,
-    ttlMs: number,
-  ): Promise<Exclude<IdempotencyRecord, { state: 'free' }> | undefined> {
+  async function claimKey(key: Key, claim: string, ttlMs: number): Promise<UsedRecord | undefined> {
     for (let tries = 0, from: string | undefined; tries < 5; tries++) {
       if (await store.swap(key, from, claim, ttlMs)) return undefined
       from = await store.get(key)
@@ -163,6 +162,13 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
       if (existing && existing.state !== 'free') return existing
     }
     throw new Error('The record of an idempotency key changed five times while it was read')
+  }
+
+  /** The process of a started call may have written its end, and ended, after the record was read. */
+  async function endOf(key: Key, record: UsedRecord): Promise<UsedRecord> {
+    const text = record.state === 'started' ? await store.get(key) : undefined
+    const now = text === undefined ? record : parseIdempotencyRecord(text)
+    return now.state === 'free' ? record : now
   }
 
   /** Replaces only our own claim, because an operator may have decided meanwhile. A failed write is repeated later. */
@@ -187,6 +193,7 @@ export const idempotencyLayer = (store: Store, options: IdempotencyOptions): Lay
   }
 }
 
+type UsedRecord = Exclude<IdempotencyRecord, { readonly state: 'free' }>
 type StartedRecord = Extract<IdempotencyRecord, { readonly state: 'started' }>
 
 /** A key that this process has claimed. `release` ends the lease. */

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/log.ts'
+import { isEdgeRuntime } from '../core/secrets.ts'
 import type { Bucket, Key, Store } from '../core/store.ts'
 
 /** Returns 0 if a token was taken; otherwise the milliseconds until one is available. */
@@ -41,6 +42,8 @@ export function takeWithFallback({ store, local, clock, logger }: SharedBucketOp
   /** When the store was last found unavailable; `undefined` while it is available. */
   let triedAt: number | undefined
 
+  // On workerd timers and connections end with their request, so no call relies on those of another.
+  const isAlone = isEdgeRuntime()
   const waiting = new Set<Waiting>()
   let ticks = 0
   let ticking = false
@@ -55,15 +58,18 @@ export function takeWithFallback({ store, local, clock, logger }: SharedBucketOp
   /** Resolves with `undefined` if the store fails or takes too long. */
   function ask(key: Key, bucket: Bucket): Promise<number | undefined> {
     return new Promise((resolve) => {
+      let cancelTimer = (): void => {}
       const each: Waiting = {
         since: ticks,
         settle(waitMs) {
           waiting.delete(each)
+          cancelTimer()
           resolve(waitMs)
         },
       }
-      waiting.add(each)
-      if (!ticking) {
+      if (isAlone) cancelTimer = clock.after(tickMs * ticksToWait, () => each.settle(undefined))
+      else waiting.add(each)
+      if (!isAlone && !ticking) {
         ticking = true
         clock.after(tickMs, tick)
       }
@@ -83,18 +89,21 @@ export function takeWithFallback({ store, local, clock, logger }: SharedBucketOp
     return local.take(key, bucket)
   }
   /** Tries the store in the background. The call that triggered it is answered locally. */
-  async function tryAgain(key: Key, bucket: Bucket): Promise<void> {
+  async function tryAgain(key: Key, bucket: Bucket): Promise<number | undefined> {
     triedAt = clock.now()
-    if ((await ask(key, bucket)) === undefined) return
+    const waitMs = await ask(key, bucket)
+    if (waitMs === undefined) return undefined
     triedAt = undefined
     logger.info({ event: 'limits_shared', message: 'The store is available: rate limits are shared again' })
+    return waitMs
   }
 
   return function take(key, bucket) {
     if (triedAt === undefined) return shared(key, bucket)
     const since = clock.now() - triedAt
     // A clock that was set back must not delay the retry, and a logger that throws must not fail the call.
-    if (since >= retryMs || since < 0) tryAgain(key, bucket).catch(() => {})
+    const trying = since >= retryMs || since < 0 ? tryAgain(key, bucket).catch(() => undefined) : undefined
+    if (isAlone && trying) return trying.then((waitMs) => waitMs ?? local.take(key, bucket))
     return local.take(key, bucket)
   }
 }

@@ -340,6 +340,37 @@ test('a write that reached the store before it failed is not written twice', asy
   expect(await verifyAudit(store, 'default')).toMatchObject({ intact: true, records: 2 })
 })
 
+test.each(['never', 'late'])('a write that hangs is repeated, and what it writes %s counts once', async (when) => {
+  const kept = memoryStore()
+  const hung = Promise.withResolvers<void>()
+  let isHanging = true
+  const store: Store = {
+    ...kept,
+    async swap(...swap) {
+      if (isHanging) {
+        isHanging = false
+        await hung.promise
+      }
+      return kept.swap(...swap)
+    },
+  }
+  const { audit, clock } = audited(store)
+  audit.record('acme', 'test', { n: 1 })
+  await settle()
+  // Another process takes the number that the write was for.
+  await createChain(kept, 'acme', 'other')([{ kind: 'test', n: 0 }])
+  await clock.advance(30_000)
+  audit.record('acme', 'test', { n: 2 })
+  await settle()
+  if (when === 'late') hung.resolve()
+  await settle()
+  audit.record('acme', 'test', { n: 3 })
+  await audit.flush()
+  expect((await records(kept, 'acme')).map(({ n }) => n)).toEqual([0, 1, 2, 3])
+  expect(await audit.verify('acme')).toMatchObject({ intact: true, records: 4 })
+  expect(await kept.get(['audit', 'heads', 'acme'])).toMatch(/^4 /)
+})
+
 test('beyond the limit records are dropped and counted, and the log records it', async () => {
   const store = moody(memoryStore(fakeClock()))
   store.mode = 'away'

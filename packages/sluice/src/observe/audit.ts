@@ -137,7 +137,7 @@ export function createAudit(options: CreateAuditOptions): Audit {
         read: () => queues.dropped,
       })
       return {
-        ...{ audit, layer, observer: { ended } },
+        ...{ audit, layer, observer: { ended }, flush: queues.flush },
         ready: async () => retention?.start(),
         async close() {
           if (--servers === 0) await close()

@@ -30,8 +30,8 @@ import {
 import { readCheckpoint } from './checkpoint.ts'
 
 /**
- * Returns a function that appends records as one row. If it is called again with the same records after a failure, it
- * finds its own row and writes no second. `writer` is unique per process, so that it does not take another process's
+ * Returns a function that appends records as one row. If it is called again with the same records after a failure, or
+ * because it seemed to hang, it finds its own row and writes no second. `writer` is unique per process, so that it does not take another process's
  * row for its own.
  */
 export function createChain(
@@ -50,16 +50,20 @@ export function createChain(
   return async function append(records) {
     tip ??= await findEnd()
     for (;;) {
-      const { text, end } = buildRow(tip, records, writer)
-      const key = rowKey(tenant, tip.seq + 1)
-      if (!(await store.swap(key, undefined, text)) && (await store.get(key)) !== text) {
-        tip = await skipToEnd(store, tenant, tip)
+      const from: ChainPosition = tip
+      const { text, end } = buildRow(from, records, writer)
+      const key = rowKey(tenant, from.seq + 1)
+      const isOurs = (await store.swap(key, undefined, text)) || (await store.get(key)) === text
+      // This call seemed to hang, and was repeated meanwhile.
+      if (tip !== from) return
+      if (!isOurs) {
+        tip = await skipToEnd(store, tenant, from)
         continue
       }
       if (await store.swap(latestPositionKey(tenant), head, positionText(end))) head = positionText(end)
       else {
         const cut = await readCheckpoint(store, tenant)
-        if (cut && cut.seq > tip.seq) {
+        if (cut && cut.seq > from.seq) {
           // The number was free only because its row was pruned. Below the checkpoint no verifier would read the row.
           await store.delete(key)
           tip = await findEnd()

@@ -46,6 +46,30 @@ test('records past their age are removed, the rest is verified across the cut, a
   expect(await verify(store)).toMatchObject({ intact: true, records: 6, checkpoint: { seq: 6 } })
 })
 
+test.each([
+  ['verified', (store: Store) => verify(store), { intact: true, checkpoint: { seq: 150 } }],
+  ['pruned by another process', (store: Store) => prune(store, { maxAgeMs: now - 180 * day }), { removed: 0 }],
+])('rows that are pruned while they are %s are not reported as missing', async (_what, read, expected) => {
+  const store = memoryStore(fakeClock())
+  await aChain(store, 200)
+  let isPruned = false
+  const reading: Store = {
+    ...store,
+    async list(prefix, page) {
+      // After the first page.
+      if (!isPruned && page.after) {
+        isPruned = true
+        await prune(store, { maxAgeMs: now - 150 * day })
+      }
+      return store.list(prefix, page)
+    },
+  }
+  const seen = await read(reading)
+  expect(seen).toMatchObject(expected)
+  expect(seen).not.toHaveProperty('refused')
+  expect(isPruned).toBe(true)
+})
+
 test('records beyond the size are removed, oldest first, and the allowed number of bytes stays', async () => {
   const store = memoryStore(fakeClock())
   await aChain(store, 40)

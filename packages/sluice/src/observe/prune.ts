@@ -56,7 +56,11 @@ export async function pruneAudit(store: Store, tenant: string, options: PruneOpt
   if (unsigned && !force) return { removed: 0, refused: unsigned }
   if (previous) await removeRows(store, tenant, previous.seq, options)
   const { cut, defect } = await findCut(store, tenant, previous, options)
-  if (defect && !force) return { removed: 0, refused: defect }
+  if (defect && !force) {
+    // Rows that another process pruned while they were read are not missing.
+    const isPrunedElsewhere = (await store.get(checkpointKey(tenant))) !== previous?.text
+    return isPrunedElsewhere ? { removed: 0 } : { removed: 0, refused: defect }
+  }
   const from = previous?.seq ?? 0
   const known = previous?.defect ?? unsigned ?? defect
   // Signed again while the old secret is still valid. Once it is dropped, the chain could no longer be verified.

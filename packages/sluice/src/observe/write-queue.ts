@@ -39,6 +39,8 @@ interface QueuedRecord {
 const recordsPerRow = 128
 const retryMs = 1_000
 const closeTimeoutMs = 5_000
+/** A write that takes longer never ends: its store hangs, or an edge runtime ended it with its request. It is repeated. */
+const hungMs = 30_000
 /** Maximum number of idle queues that are kept, because they remember their position in the chain. */
 const maxIdle = 1_000
 
@@ -109,6 +111,7 @@ function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
   let batch: readonly QueuedRecord[] = []
   let dropped = 0
   let isWriting = false
+  let beganAt = 0
   let cancelRetry: (() => void) | undefined
   let retries = true
   let attempt = 0
@@ -119,7 +122,7 @@ function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
   let flushes: { readonly since: number; resolve(): void }[] = []
 
   function advance(): void {
-    if (isWriting) return
+    if (isWriting && Math.abs(clock.now() - beganAt) < hungMs) return
     cancelRetry?.()
     cancelRetry = undefined
     if (batch.length === 0) batch = next()
@@ -129,8 +132,12 @@ function createQueue({ write, clock, total, onEmpty }: QueueOptions): Queue {
       return
     }
     isWriting = true
-    attempt++
-    write(batch.map(({ record }) => record)).then(written, failed)
+    beganAt = clock.now()
+    const own = ++attempt
+    write(batch.map(({ record }) => record)).then(
+      () => own === attempt && written(),
+      (thrown: unknown) => own === attempt && failed(thrown),
+    )
   }
   function written(): void {
     isWriting = false

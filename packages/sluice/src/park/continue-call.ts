@@ -88,7 +88,9 @@ async function endAbandoned(deps: ParkDeps, record: RunningCall): Promise<Answer
   const reference = deps.newErrorId()
   const thrown = inDoubt(reference)
   const { outcome, message } = outcomeOfThrown(thrown, reference)
-  await deps.calls.change(record.tenant, record.id, finish(record.process ?? '', outcome, message))
+  const ended = await deps.calls.change(record.tenant, record.id, finish(record.process ?? '', outcome, message))
+  // Its process wrote the outcome right before it ended.
+  if (ended?.changed === false && ended.call.outcome) return answerOf(ended.call.outcome)
   deps.logger.error({ event: 'parkedAbandoned', tool: record.tool, call: record.id, reference })
   throw thrown
 }

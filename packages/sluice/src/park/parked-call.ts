@@ -58,6 +58,8 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
   let cancelDeadline = (): void => {}
   let releaseAll = (): void => {}
 
+  /** Read through a function: the compiler does not see that it changes while something is awaited. */
+  const hasEnded = (): boolean => phase === 'over'
   const change = (step: Step): ReturnType<typeof calls.change> => calls.change(tenant, id, step)
   const rounds = createQuestionRounds(clock, openRound)
 
@@ -89,13 +91,12 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
     try {
       await calls.create(first)
       await rememberKey(deps, request, id, totalMs)
-      // The request may have ended during the writes, and with it the call: nothing would free what it holds.
-      if (stop.reason) {
-        await calls.delete(tenant, id)
-        throw stop.reason
-      }
+      // The request or the work may have ended during the writes, and with it the call: nothing would free what it holds.
+      if (stop.reason ?? hasEnded()) throw stop.reason ?? new RpcError('cancelled', 'Cancelled')
     } catch (thrown) {
       release()
+      // Whatever was written: under its key, a later call would wait for work that does not go on.
+      await calls.delete(tenant, id).catch(() => {})
       throw thrown
     }
     phase = 'parked'
@@ -108,7 +109,6 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
     releaseAll = () => {
       for (const end of [cancelTotal, unwatch, release]) end()
       running.delete(runningId)
-      local.delete(id)
     }
     return first
   }
@@ -131,6 +131,8 @@ export function createParkedCall(deps: ParkDeps, request: Call, stop: Stop): Par
     phase = 'over'
     cancelDeadline()
     if (wasParked) {
+      // Later requests follow the record, because the ones that wait here are answered once.
+      local.delete(id)
       const step = ended(lease.id, outcomeOf(end))
       const leave = (): void => {
         releaseAll()

@@ -86,6 +86,11 @@ export interface TransportServer extends Server {
    * Triggers `stop` when the credential expires or is revoked. `method` is that of a notification.
    */
   authorizeConnection(via: Via, stop?: Stop, method?: string): Promise<void>
+  /**
+   * Settles when the records of answered calls are written; `undefined` if there are none. For runtimes that end all work
+   * of a request with its answer.
+   */
+  readonly flush: (() => Promise<void>) | undefined
   /** Returns `/healthz`, `/readyz` and `/metrics`; `undefined` for other paths, and for readers that may not see them. */
   page(path: string, peer: string, query?: string): Promise<Page | undefined>
 }

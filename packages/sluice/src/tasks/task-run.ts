@@ -160,11 +160,11 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
       cancelDeadline()
       unwatch()
       try {
-        await calls.change(tenant, id, step, stored)
+        await writeEnd(step)
       } catch (thrown) {
         logger.error({ event: 'taskNotRecorded', tool: target.name, task: id, ...causeOf(thrown) })
         // The task was acknowledged, so its end is written as soon as the store takes it.
-        await retryEnd(() => calls.change(tenant, id, step), { clock, endings, until: record.until })
+        await retryEnd(() => writeEnd(step), { clock, endings, until: record.until })
       }
       hide()
       host.running.delete(runningId)
@@ -175,6 +175,18 @@ export function runAsTask(deps: InstalledTasks, request: Call, work: Handler, wa
     const ending = concluded()
     endings.add(ending)
     deps.waitUntil?.(ending)
+  }
+
+  /** A result that is too large for the store is replaced, because its task would otherwise never end. */
+  async function writeEnd(step: Step): Promise<void> {
+    try {
+      await change(step)
+    } catch (thrown) {
+      if (!(thrown instanceof RpcError) || thrown.reason !== 'payloadTooLarge') throw thrown
+      const tooLarge = new RpcError('resultTooLarge', 'The task ran, but its result is too large to be stored')
+      const { outcome, message: why } = outcomeOfThrown(tooLarge, deps.newErrorId())
+      await change(finish(lease.id, outcome, why))
+    }
   }
 
   /** Shows the run to the observers, and returns the step that ends its record. */

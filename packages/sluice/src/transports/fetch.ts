@@ -71,9 +71,9 @@ export function toFetch(server: Server, options: FetchOptions = {}): FetchHandle
         return
       }
       const served = serveMounted(httpRequest, reply)
-      // A call may outlive its response, because the client can resume the stream. Otherwise workerd would end both
-      // together.
-      context?.waitUntil?.(served)
+      // A call may outlive its response, because the client can resume the stream, and its record is written after it.
+      // Otherwise workerd would end all of them together.
+      context?.waitUntil?.(served.then(app.server.flush))
     })
   return Object.assign(handler, {
     close() {
@@ -141,7 +141,8 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
   return {
     send(status, headers, body) {
       complete = true
-      resolve(new Response(status === 204 || status === 202 ? null : (body ?? ''), { status, headers }))
+      // A response of status 204 refuses even an empty text.
+      resolve(new Response(body || null, { status, headers }))
     },
     stream(headers: HttpHeaders, onClosed: () => void): EventWriter {
       const encoder = new TextEncoder()

@@ -35,6 +35,7 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
   async function follow(flight: Flight): Promise<void> {
     let lastEventId: string | undefined
     let delayMs = firstDelayMs
+    let wasOpen = false
     while (!flight.aborted) {
       const headers = {
         accept: 'text/event-stream',
@@ -42,10 +43,13 @@ export function createStandaloneStreamReader(deps: StandaloneStreamDeps): Standa
       }
       const response = await deps.request(headers).catch(() => undefined)
       if (flight.aborted) return response?.discard()
-      // 405: the server has no such stream. 404: the session has ended.
+      // 405: the server has no such stream. 404: the session has ended. A proxy answers 5xx while the server restarts.
       if (response?.status === 404) deps.ended()
-      if (response && (response.status >= 400 || !isEventStream(response))) return response.discard()
-      if (response) {
+      const isUnavailable = response !== undefined && wasOpen && (response.status === 429 || response.status >= 500)
+      if (isUnavailable) response.discard()
+      else if (response && (response.status >= 400 || !isEventStream(response))) return response.discard()
+      else if (response) {
+        wasOpen = true
         flight.abort = () => response.discard()
         const deliver = (message: Message): boolean => {
           delayMs = firstDelayMs

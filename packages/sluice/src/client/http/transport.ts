@@ -38,7 +38,9 @@ export interface HttpTransportOptions extends HostPolicy {
 const acceptBoth = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 /** Requests that change nothing. Calls of tools are not among them. */
 const repeatable = /^(initialize|ping)$|\/(discover|list|get|read|complete)$/
+/** How often in a row a stream is resumed without a new event. */
 const maxResumptions = 5
+const minRetryMs = 10
 const maxRetryMs = 30_000
 
 /** Returns a transport over Streamable HTTP to the server at `url`. */
@@ -132,14 +134,24 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
       }
       const end = await readStream(response, maxMessageBytes, clock, deliver)
       if (end.answered || flight.aborted) return
+      // A server may close the stream any number of times while it works.
+      if (end.lastEventId !== undefined && end.lastEventId !== lastEventId) attempt = 0
       lastEventId = end.lastEventId ?? lastEventId
-      if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions)
-        throw new ClientError('closed', 'The response stream ended before the answer', { cause: end.error })
-      await pauseFlight(flight, Math.min(end.retryMs ?? 1000, maxRetryMs), clock)
+      if (lastEventId === undefined || !isLegacy(revision) || attempt >= maxResumptions) throw endedEarly(end.error)
+      await pauseFlight(flight, Math.min(Math.max(end.retryMs ?? 1000, minRetryMs), maxRetryMs), clock)
       if (flight.aborted) return
-      const headers = { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId }
-      response = await requester.send({ method: 'GET', url: server, headers }, flight)
-      if (response.status >= 300) await failWith(response)
+      response = await resume(lastEventId, flight)
+    }
+  }
+
+  /** The request has begun to run. A refusal to resume must not look like a refusal of the request, which is repeated. */
+  async function resume(lastEventId: string, flight: Flight): Promise<HttpResponse> {
+    const headers = { accept: 'text/event-stream', ...common, 'last-event-id': lastEventId }
+    try {
+      const response = await requester.send({ method: 'GET', url: server, headers }, flight)
+      return response.status < 300 ? response : await failWith(response)
+    } catch (cause) {
+      throw endedEarly(cause)
     }
   }
 
@@ -210,6 +222,9 @@ function onlyAnswer(text: string, id: Id): Message {
   if (!found) throw new ClientError('protocol', 'The server answered without a response to this request')
   return found
 }
+
+const endedEarly = (cause: unknown): ClientError =>
+  new ClientError('closed', 'The response stream ended before the answer', { cause })
 
 const visibleAscii = (value: string | undefined): string | undefined =>
   value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined

@@ -280,9 +280,14 @@ export function createSharedSession(
       const stopWriting = sync.startWriting()
       const flushed = Promise.withResolvers<void>()
       sync.track(flushed.promise)
+      const topic = `log ${stream}`
       const log = createStreamLog({
-        ...{ store, at: [...at, 'stream', stream], self: sync.self, call, onFailure: sync.logFailure },
+        ...{ store, at: [...at, 'stream', stream], self: sync.self, call },
         notify: () => sync.notify(id, 'stream', stream),
+        onFailure(thrown) {
+          if (!failed.has(topic)) sync.logFailure(thrown)
+          failed.set(topic, log.retry)
+        },
       })
       return {
         ...log,

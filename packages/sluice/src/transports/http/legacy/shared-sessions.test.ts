@@ -234,6 +234,22 @@ test('a stream that is resumed on another process brings every event once, in or
   expect(await following()).toBeUndefined()
 })
 
+test('an answer that the store did not take is kept once it does, for a client on another process', async () => {
+  const { clock, one, two, gates, outage } = fleet()
+  const session = await begin(one)
+  const { id = '' } = (await reader(await post(one, call('hold', { progressToken: 1 }), session))()) ?? {}
+  await settle()
+  const following = reader(await get(two, { ...session, 'last-event-id': id }))
+  await settle()
+  outage.beforeSet = () => Promise.reject(new Error('The store is unavailable'))
+  gates.get('hold')?.()
+  await settle()
+  outage.beforeSet = async () => {}
+  await clock.advance(5_000)
+  expect((await following())?.message).toMatchObject({ id: 'hold', result: { content: [{ text: 'done' }] } })
+  expect(await following()).toBeUndefined()
+})
+
 test('a session belongs to the first caller that authenticates on it, on whichever process', async () => {
   const verify: Verifier['verify'] = async (token) => ({
     ...{ subject: token, credential: 'test', scopes: new Set<string>(), claims: {} },

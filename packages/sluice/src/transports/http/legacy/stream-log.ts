@@ -18,6 +18,8 @@ import { resumeMs as keepMs } from './replay-stream.ts'
 const pageSize = 100
 /** Sorts after every number. */
 const endMarker = 'end'
+/** Stands for the head record, whose key has no part of its own. */
+const headMarker = ''
 
 export interface StreamLogOptions {
   readonly store: Store
@@ -31,14 +33,26 @@ export interface StreamLogOptions {
   onFailure(thrown: unknown): void
 }
 
-export function createStreamLog({ store, at, self, call, notify, onFailure }: StreamLogOptions): StreamLog {
-  let hasFailed = false
-  const reportFailure = (thrown: unknown): void => {
-    // The stream itself continues. It can only no longer be resumed on another process.
-    if (!hasFailed) onFailure(thrown)
-    hasFailed = true
+export function createStreamLog(options: StreamLogOptions): StreamLog & {
+  /** Writes what could not be written. Rejects if it still cannot be. */
+  retry(): Promise<void>
+} {
+  const { store, at, self, call, notify, onFailure } = options
+  /** What could not be written, in order, with the part of its key. Later writes wait behind it. */
+  const unwritten = new Map<string, string>()
+  const write = (part: string, value: string): Promise<void> =>
+    store.set(part === headMarker ? at : [...at, part], value, keepMs)
+  async function keep(part: string, value: string): Promise<void> {
+    if (unwritten.size > 0) unwritten.set(part, value)
+    else
+      await write(part, value).catch((thrown) => {
+        unwritten.set(part, value)
+        throw thrown
+      })
   }
-  let written: Promise<unknown> = store.set(at, JSON.stringify({ by: self, call }), keepMs).catch(reportFailure)
+  // The stream itself continues. It cannot be resumed on another process until `retry` has written the rest.
+  const reportFailure = (thrown: unknown): void => onFailure(thrown)
+  let written: Promise<unknown> = keep(headMarker, JSON.stringify({ by: self, call })).catch(reportFailure)
   /** Runs steps one after the other, because a reader must never see an event before the one that precedes it. */
   const then = (step: () => unknown): void => {
     written = written.then(step).catch(reportFailure)
@@ -46,16 +60,34 @@ export function createStreamLog({ store, at, self, call, notify, onFailure }: St
   const sendOrNotify = (send: () => boolean): void => then(() => (send() ? undefined : notify()))
   return {
     write(number, data, send) {
-      then(() => store.set([...at, toKeyPart(number)], data, keepMs))
+      then(() => keep(toKeyPart(number), data))
       sendOrNotify(send)
     },
-    forget: (number) => then(() => store.delete([...at, toKeyPart(number)])),
+    forget(number) {
+      then(() => unwritten.delete(toKeyPart(number)) || store.delete([...at, toKeyPart(number)]))
+    },
     close(send) {
-      then(() => store.set([...at, endMarker], '', keepMs))
+      then(() => keep(endMarker, ''))
       sendOrNotify(send)
     },
     afterWrites: then,
-    deleteAll: () => then(() => deleteTree(store, at)),
+    deleteAll() {
+      then(() => {
+        unwritten.clear()
+        return deleteTree(store, at)
+      })
+    },
+    async retry() {
+      const retried = written.then(async () => {
+        for (const [part, value] of unwritten) {
+          await write(part, value)
+          unwritten.delete(part)
+        }
+        await notify()
+      })
+      written = retried.catch(() => {})
+      await retried
+    },
   }
 }
 
