@@ -31,8 +31,8 @@ import { readCheckpoint } from './checkpoint.ts'
 
 /**
  * Returns a function that appends records as one row. If it is called again with the same records after a failure, or
- * because it seemed to hang, it finds its own row and writes no second. `writer` is unique per process, so that it does not take another process's
- * row for its own.
+ * because it seemed to hang, it finds its own row and writes no second. `writer` is unique per process, so that it does
+ * not take another process's row for its own.
  */
 export function createChain(
   store: Store,
