@@ -33,7 +33,7 @@ const headers: { readonly [name: string]: string } = {
   cookie: `a=b; session=${canary('cookie')}`,
   'mcp-session-id': canary('session'),
 }
-const quoting = `${canary('argument')} and ${canary('nested')}, 998877665544, ${headers['authorization']}, ${canary('bearer')}, ${canary('apikey')}, ${canary('cookie')}, ${canary('token')}, password: ${canary('unsent')}`
+const quoting = `${canary('argument')} and ${canary('nested')}, 998877665544, ${headers['authorization']}, ${canary('bearer')}, ${canary('apikey')}, ${canary('cookie')}, ${canary('token')}, password: ${canary('unsent')}, client_secret=${canary('client')}&refreshToken=${canary('refresh')}, redis://app:${canary('url')}@db:6379`
 
 const works: { readonly [name: string]: () => unknown } = {
   'a result': () => canary('result'),

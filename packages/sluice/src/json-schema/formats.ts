@@ -100,9 +100,21 @@ const isUriTemplate: Format = (text) =>
     return isExpression && /^(?:[^\x00-\x20"<>%\\^`{|}\x7f]|%[\da-f]{2})*$/i.test(literal)
   })
 
+/** The valid property escapes so far. There are a few thousand at most. */
+const propertyEscapes = new Set<string>()
+/**
+ * Replaces property escapes by a shorter class. The engine expands each one into hundreds of ranges, so that a megabyte
+ * of `\p{L}` would take it a minute.
+ */
 const isRegex: Format = (text) => {
   try {
-    new RegExp(text, 'u')
+    const plain = text.replace(/\\(?:[pP]\{[\w=]{1,64}\}|[\s\S])/g, (escape) => {
+      if (escape.length === 2) return escape
+      if (!propertyEscapes.has(escape)) new RegExp(escape, 'u')
+      propertyEscapes.add(escape)
+      return '\\d'
+    })
+    new RegExp(plain, 'u')
     return true
   } catch {
     return false

@@ -7,6 +7,7 @@
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { isObject } from '../core/json.ts'
 import type { Dialect } from './dialects.ts'
 import { rejectSchema } from './keywords.ts'
 import { parse } from './parse.ts'
@@ -46,7 +47,8 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
   const unchanged = ({ target }: Partial<StandardJSONSchemaV1.Options> = {}): Record<string, unknown> => {
     const { text, dialect } = ready()
     // MCP reads a schema by its own `$schema`, so draft-07 may be listed where 2020-12 is the default.
-    if (target === undefined || target === dialect.name || target === 'draft-2020-12') return JSON.parse(text)
+    if (target === undefined || target === dialect.name || target === 'draft-2020-12')
+      return withObjectProperties(JSON.parse(text))
     throw new TypeError(`This JSON Schema is written for ${dialect.name} and cannot be converted to ${target}`)
   }
   return {
@@ -60,6 +62,17 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       jsonSchema: { input: unchanged, output: unchanged },
     },
   }
+}
+
+/** Writes `true` and `false` among the properties as objects. Before 2026-07-28 clients refuse a whole list over one. */
+function withObjectProperties(schema: Record<string, unknown>): Record<string, unknown> {
+  const { properties } = schema
+  if (!isObject(properties)) return schema
+  const objects = Object.entries(properties).map(([name, property]) => [
+    name,
+    property === true ? {} : property === false ? { not: {} } : property,
+  ])
+  return { ...schema, properties: Object.fromEntries(objects) }
 }
 
 interface Prepared {

@@ -12,12 +12,16 @@ import { parsePattern, UnsupportedPattern } from './pattern-syntax.ts'
 
 const maxSource = 2_048
 const maxStates = 5_000
-/** Maximum steps of one test. A step takes about 10 ns. */
-const maxSteps = 2_000_000
+/** Maximum steps of all tests of one validation. A step takes about 30 ns. */
+export const maxPatternSteps = 3_000_000
+
+/** The steps left to all patterns of a schema. One argument may hold thousands of strings. */
+export interface PatternSteps {
+  remaining: number
+}
 
 /**
- * A compiled pattern. `test` throws `RangeError` if the string is too long, because `false` would let `not` and `if`
- * pass.
+ * A compiled pattern. `test` throws `RangeError` if no steps are left, because `false` would let `not` and `if` pass.
  */
 export interface Pattern {
   readonly source: string
@@ -43,14 +47,13 @@ export function patternProblem(source: string): string | undefined {
 }
 
 /** Compiles a pattern that `patternProblem` accepts. */
-export function toPattern(source: string): Pattern {
+export function toPattern(source: string, steps: PatternSteps): Pattern {
   if (isPlain(source)) return new RegExp(source, 'u')
   const automaton = compile(parsePattern(source))
   return {
     source,
     test(text) {
-      const characters = Array.from(text)
-      return matches(automaton, characters, { remaining: maxSteps }, undefined)
+      return matches(automaton, Array.from(text), steps, undefined)
     },
   }
 }
@@ -181,7 +184,7 @@ const assertions: { readonly [kind in '^' | '$' | 'b' | 'B']: Guard } = {
 function matches(
   automaton: Automaton,
   characters: readonly string[],
-  steps: { remaining: number },
+  steps: PatternSteps,
   found: Uint8Array | undefined,
 ): boolean {
   const lookaheads = automaton.lookaheads.map((inner) => {

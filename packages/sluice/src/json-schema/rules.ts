@@ -11,6 +11,7 @@ import type { Keywords } from './keywords.ts'
 import { messageFor } from './messages.ts'
 import type { PathKey, SchemaTest, TestOutcome } from './outcome.ts'
 import { failed, isPass, joinOutcomes, maxIssues, passed, prefixPath } from './outcome.ts'
+import type { PatternSteps } from './pattern.ts'
 import { toPattern } from './pattern.ts'
 import { toPredicate } from './scalars.ts'
 
@@ -22,17 +23,17 @@ type Rule = (value: unknown, seen: ReadonlySet<PathKey>) => TestOutcome
  * Makes the rule of a keyword. `isTracking` is true in a document that has `unevaluated…`, because only there evaluated
  * members matter.
  */
-export function toRule(keyword: string, siblings: Tests, isTracking: boolean): Rule {
+export function toRule(keyword: string, siblings: Tests, isTracking: boolean, steps: PatternSteps): Rule {
   const argument: unknown = siblings[keyword as keyof Tests]
-  const predicate = toPredicate(keyword, argument)
+  const predicate = toPredicate(keyword, argument, steps)
   if (predicate) {
     const failure = failed(messageFor(keyword, argument))
     return (value) => (predicate(value) ? passed : failure)
   }
   const rule = rules[keyword as keyof Tests] as
-    | ((argument: unknown, siblings: Tests, isTracking: boolean) => Rule)
+    | ((argument: unknown, siblings: Tests, isTracking: boolean, steps: PatternSteps) => Rule)
     | undefined
-  return rule?.(argument, siblings, isTracking) ?? (() => passed)
+  return rule?.(argument, siblings, isTracking, steps) ?? (() => passed)
 }
 
 const ownMember = <T>(named: { readonly [name: string]: T }, name: string): T | undefined =>
@@ -103,7 +104,12 @@ const presentNames = (value: unknown): readonly string[] =>
   isObject(value) ? Object.keys(value).filter((name) => value[name] !== undefined) : []
 
 const rules: {
-  readonly [K in keyof Tests]?: (argument: NonNullable<Tests[K]>, siblings: Tests, isTracking: boolean) => Rule
+  readonly [K in keyof Tests]?: (
+    argument: NonNullable<Tests[K]>,
+    siblings: Tests,
+    isTracking: boolean,
+    steps: PatternSteps,
+  ) => Rule
 } = {
   allOf: (tests) => (value) => every(tests, (test) => test(value)),
   anyOf: (tests, _, isTracking) => (value) => {
@@ -155,15 +161,15 @@ const rules: {
       return withSeen(outcome, evaluated)
     }
   },
-  patternProperties: (named, _, isTracking) => {
+  patternProperties: (named, _, isTracking, steps) => {
     const all = Object.entries(named).map(([source, test]) => {
-      const pattern = toPattern(source)
+      const pattern = toPattern(source, steps)
       return overMembers(isTracking, (name) => (pattern.test(name) ? test : undefined))
     })
     return (value, seen) => every(all, (rule) => rule(value, seen))
   },
-  additionalProperties: (test, { properties = {}, patternProperties = {} }, isTracking) => {
-    const patterns = Object.keys(patternProperties).map(toPattern)
+  additionalProperties: (test, { properties = {}, patternProperties = {} }, isTracking, steps) => {
+    const patterns = Object.keys(patternProperties).map((source) => toPattern(source, steps))
     const names = new Set(Object.keys(properties))
     return overMembers(isTracking, (name) =>
       names.has(name) || patterns.some((pattern) => pattern.test(name)) ? undefined : test,

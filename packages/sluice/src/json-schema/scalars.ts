@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize'
 import { isObject } from '../core/json.ts'
 import { formatOf } from './formats.ts'
 import type { countKeywords, Keywords, numberKeywords, Words } from './keywords.ts'
+import type { PatternSteps } from './pattern.ts'
 import { toPattern } from './pattern.ts'
 
 type Predicate = (value: unknown) => boolean
@@ -70,12 +71,14 @@ function hasAtLeast(text: string, count: number): boolean {
   return remaining <= 0
 }
 
-const scalars: { readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars[K]>) => Predicate } = {
+const scalars: {
+  readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars[K]>, steps: PatternSteps) => Predicate
+} = {
   type: (names) => {
     const [first, ...more] = [names].flat().map((name) => types[name] ?? (() => false))
     return first && more.length === 0 ? first : (value) => [first, ...more].some((is) => is?.(value))
   },
-  const: (expected) => scalars.enum([expected]),
+  const: (expected, steps) => scalars.enum([expected], steps),
   enum: (values) => {
     const primitives = new Set(values.filter(isPrimitive))
     const keys = new Set(values.filter((value) => !isPrimitive(value)).map(toKey))
@@ -88,8 +91,8 @@ const scalars: { readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars
   exclusiveMaximum: (above) => number((value) => value < above),
   minLength: (min) => string((value) => hasAtLeast(value, min)),
   maxLength: (max) => string((value) => value.length <= max || !hasAtLeast(value, max + 1)),
-  pattern: (source) => {
-    const pattern = toPattern(source)
+  pattern: (source, steps) => {
+    const pattern = toPattern(source, steps)
     return string((value) => pattern.test(value))
   },
   format: (name) => string(formatOf(name) ?? (() => true)),
@@ -101,8 +104,8 @@ const scalars: { readonly [K in keyof Scalars]-?: (argument: NonNullable<Scalars
 }
 
 /** Returns the predicate of a keyword; `undefined` if the keyword holds schemas. */
-export function toPredicate(keyword: string, argument: unknown): Predicate | undefined {
+export function toPredicate(keyword: string, argument: unknown, steps: PatternSteps): Predicate | undefined {
   if (!Object.hasOwn(scalars, keyword)) return undefined
-  const make = scalars[keyword as keyof Scalars] as (argument: unknown) => Predicate
-  return make(argument)
+  const make = scalars[keyword as keyof Scalars] as (argument: unknown, steps: PatternSteps) => Predicate
+  return make(argument, steps)
 }

@@ -10,6 +10,8 @@ import type { ResolvedNode } from './keywords.ts'
 import { mapSchemas } from './keywords.ts'
 import type { SchemaIssue, SchemaTest, TestOutcome } from './outcome.ts'
 import { failed, isPass, joinOutcomes, maxIssues, passed } from './outcome.ts'
+import type { PatternSteps } from './pattern.ts'
+import { maxPatternSteps } from './pattern.ts'
 import type { ResolvedSchema } from './resolve-refs.ts'
 import { toRule } from './rules.ts'
 
@@ -26,6 +28,7 @@ export function toValidator(
   format: 'check' | 'note' = 'check',
 ): (value: unknown) => readonly SchemaIssue[] | undefined {
   let steps = 0
+  const patternSteps: PatternSteps = { remaining: 0 }
   const caches: Map<unknown, TestOutcome>[] = []
   const tests = new Map<string, SchemaTest>()
   const isTracking = JSON.stringify([...schemas.values()]).includes('"unevaluated')
@@ -33,6 +36,7 @@ export function toValidator(
   const test = toTest({ $ref: root })
   return function findIssues(value) {
     steps = 0
+    patternSteps.remaining = maxPatternSteps
     try {
       const { issues } = test(value)
       if (issues.length === 0) return undefined
@@ -75,7 +79,7 @@ export function toValidator(
       readBySiblings.has(keyword) || (keyword === 'format' && format === 'note')
     const keywords = Object.keys(inner).filter((keyword) => !isRead(keyword))
     const rulesOf = (isWanted: (keyword: string) => boolean) =>
-      keywords.filter(isWanted).map((keyword) => toRule(keyword, inner, isTracking))
+      keywords.filter(isWanted).map((keyword) => toRule(keyword, inner, isTracking, patternSteps))
     const early = rulesOf((keyword) => !isLate(keyword))
     const late = rulesOf(isLate)
     return (value) => {

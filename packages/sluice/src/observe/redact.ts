@@ -81,7 +81,10 @@ const credentialForms: readonly RegExp[] = [
   // A JSON Web Token, or the beginning of one.
   /\beyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g,
   // `token=...`, `api_key: ...`, `"password":"..."`: the value, up to what could end it.
-  /\b(?:access_token|token|api[_-]?key|secret|password|passwd|authorization)["']?\s?[=:]\s?["']?[^\s"'&,;]{3,}/gi,
+  // The name may begin with another word: `client_secret`, `refreshToken`.
+  /(?:token|(?:api|access|private)[_-]?key|secret|password|passwd|authorization)["']?\s?[=:]\s?["']?[^\s"'&,;]{3,}/gi,
+  // `https://user:password@host`.
+  /\/\/[^\s/:@"']*:[^\s/@"']+(?=@)/g,
   // `JSON.parse` quotes a fragment of its input, and not from the start.
   /(?:\.\.\.)?".{0,64}"(?:\.\.\.)? is not valid JSON/gs,
 ]

@@ -90,6 +90,15 @@ function projectToolResult(result: Params, features: Features): Params {
   }
 }
 
+/** Projects the messages of a sampling request. Several blocks become several messages where a message has one. */
+export const projectMessages = (messages: readonly Params[], features: Features): readonly Params[] =>
+  messages.flatMap(({ content, ...message }) => {
+    const blocks = [content].flat().map((block) => projectBlock(block, features))
+    return Array.isArray(content) && features.blockLists
+      ? { ...message, content: blocks }
+      : blocks.map((block) => ({ ...message, content: block }))
+  })
+
 function projectBlock(block: unknown, features: Features): unknown {
   if (!isObject(block)) return block
   if (block['type'] === 'audio' && !features.audio)

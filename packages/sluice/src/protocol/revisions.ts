@@ -28,6 +28,8 @@ export interface Features {
   readonly elicitation: 'none' | 'form' | 'url'
   /** Full form schemas: titled enums, multi-select, defaults beyond booleans. */
   readonly richForms: boolean
+  /** Several blocks in one message of a sampling request. */
+  readonly blockLists: boolean
   /** `$schema` and any keyword at the root of an input schema. */
   readonly dialects: boolean
   /** `description` and `websiteUrl` of the server. */
@@ -56,6 +58,7 @@ const first: Features = {
   progressMessage: false,
   elicitation: 'none',
   richForms: false,
+  blockLists: false,
   dialects: false,
   serverDetails: false,
   batches: false,
@@ -89,6 +92,7 @@ const fourth: Features = {
   icons: true,
   elicitation: 'url',
   richForms: true,
+  blockLists: true,
   dialects: true,
   serverDetails: true,
   primedStreams: true,

@@ -10,6 +10,7 @@ import type { Json, Params } from '../core/json.ts'
 import { indentOf, readBlockText } from './yaml-block-text.ts'
 import {
   assertKey,
+  assertNewKey,
   assertOnlyComment,
   assertPlain,
   maxDepth,
@@ -64,9 +65,7 @@ function parseYaml(lines: readonly string[]): Params {
       if (next > indent) throw new YamlProblem('this line is indented more than the ones before')
       const field = splitKey(textAt())
       if (!field) throw new YamlProblem('expected "key: value"')
-      // Clients refuse it, because a careless parser would make it the prototype.
-      if (field.key === '__proto__') throw new YamlProblem('"__proto__" is not a name for a field')
-      if (members.has(field.key)) throw new YamlProblem(`"${field.key}" is there twice`)
+      assertNewKey(members, field.key)
       members.set(field.key, readValue(field.rest, indent, depth, true))
     }
     return Object.fromEntries(members)

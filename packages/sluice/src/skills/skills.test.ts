@@ -33,6 +33,7 @@ test.each<readonly [problem: string, files: SkillFiles]>([
   ['skills/pdf/SKILL.md: line 2: the fields', { 'pdf/SKILL.md': '---\n- pdf\n---\n' }],
   ['skills/pdf/SKILL.md: line 4: .inf is not a JSON value', { 'pdf/SKILL.md': skillMd('pdf', 'limit: .inf\n') }],
   ['skills/pdf/SKILL.md: line 4: "__proto__" is not a name', { 'pdf/SKILL.md': skillMd('pdf', '__proto__: {a: 1}\n') }],
+  ['line 4: "__proto__" is not a name', { 'pdf/SKILL.md': skillMd('pdf', 'metadata: { "__proto__": a }\n') }],
   ['skills/pdf/SKILL.md: "metadata" must have texts', { 'pdf/SKILL.md': skillMd('pdf', 'metadata: [a]\n') }],
   ['skills/pdf/SKILL.md: "metadata" must have texts', { 'pdf/SKILL.md': skillMd('pdf', 'metadata: { v: 1.0 }\n') }],
   ['skills/pdf/SKILL.md: "compatibility" must', { 'pdf/SKILL.md': skillMd('pdf', 'compatibility: [node]\n') }],

@@ -94,7 +94,7 @@ function readMembers(text: string, depth: number): Flow {
   let rest = text.slice(1).trimStart()
   while (!rest.startsWith('}')) {
     const { key, rest: after } = readFlowKey(rest)
-    if (members.has(key)) throw new YamlProblem(`"${key}" is there twice`)
+    assertNewKey(members, key)
     const isEmpty = /^[,}]/.test(after)
     const member = isEmpty ? { value: null, rest: after } : readFlow(after, depth + 1)
     members.set(key, member.value)
@@ -125,4 +125,10 @@ export const maxDepth = 32
 export function assertKey(key: string): string {
   if (typeof typed(key) !== 'string') throw new YamlProblem(`the key "${key}" must be in quotes`)
   return key
+}
+
+/** Refuses a key that the map has, and `__proto__`. Clients refuse it, because a careless parser would make it the prototype. */
+export function assertNewKey(members: ReadonlyMap<string, unknown>, key: string): void {
+  if (key === '__proto__') throw new YamlProblem('"__proto__" is not a name for a field')
+  if (members.has(key)) throw new YamlProblem(`"${key}" is there twice`)
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createServer } from '../node.ts'
+import { log } from '../plugins/log.ts'
 import { defineServer } from '../protocol/definition.ts'
 import { tool } from '../protocol/tools.ts'
 import { admission, sessions, toFetch } from './fetch.ts'
@@ -83,6 +84,27 @@ test('a call that sends progress is answered as a stream', async () => {
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const data = (await response.text()).match(/^data: .*/gm)?.map((line) => JSON.parse(line.slice(6)) as object)
   expect(data).toMatchObject([{ params: { progress: 1 } }, { params: { progress: 2 } }, { result: { isError: false } }])
+})
+
+test.each(['mcp-method', 'mcp-protocol-version'])(
+  '%s with white space that only JavaScript trims is refused',
+  async (name) => {
+    const fetch = toFetch(createServer(definition))
+    const request = post(modern('tools/call', { name: 'echo', arguments: { text: 'hi' } }))
+    request.headers.set(name, `\u00a0${request.headers.get(name)}`)
+    const response = await fetch(request)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: -32020 } })
+  },
+)
+
+test('a body that ends with the connection is not logged as a bug', async () => {
+  const lines: unknown[] = []
+  const record = (line: object): unknown => lines.push(line)
+  const server = createServer(definition, { use: [log({ info: record, warn: record, error: record })] })
+  const body = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) })
+  await toFetch(server)(post(modern('tools/list'), {}, { body, duplex: 'half' } as RequestInit))
+  expect(lines).toMatchObject([{ event: 'refused', reason: 'cancelled' }])
 })
 
 test('a client that accepts only events gets events, and one that accepts only JSON gets no notifications', async () => {

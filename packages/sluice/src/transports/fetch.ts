@@ -112,7 +112,7 @@ async function readBody(request: Request, maxBytes: number): Promise<string> {
   let size = 0
   const reader = request.body?.getReader()
   for (;;) {
-    const read = await reader?.read()
+    const read = await reader?.read().catch(() => Promise.reject(closedByClient()))
     if (!read || read.done) break
     size += read.value.byteLength
     if (size > maxBytes) {
@@ -124,9 +124,11 @@ async function readBody(request: Request, maxBytes: number): Promise<string> {
   return text + decode(decoder)
 }
 
+const closedByClient = (): RpcError => new RpcError('cancelled', 'The client closed the connection')
+
 function decode(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array<ArrayBufferLike>): string {
   try {
-    return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
+    return decoder.decode(bytes, { stream: !!bytes })
   } catch (cause) {
     throw new RpcError('parseError', 'Parse error: the body is not UTF-8', { cause })
   }
@@ -188,7 +190,7 @@ function toReply(request: Request, resolve: (response: Response) => void): HttpR
       }
     },
     stopOnClose(stop) {
-      onDisconnect = () => stop.stop(new RpcError('cancelled', 'The client closed the connection'))
+      onDisconnect = () => stop.stop(closedByClient())
       // The client may have disconnected while the request waited for its turn.
       if (request.signal.aborted) onDisconnect()
     },

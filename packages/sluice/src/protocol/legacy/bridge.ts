@@ -14,6 +14,7 @@ import { fail, RpcError } from '../../core/error.ts'
 import type { Params } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { createStop } from '../../core/stop.ts'
+import { projectMessages } from '../project.ts'
 import type { Features } from '../revisions.ts'
 import { featuresOf } from '../revisions.ts'
 
@@ -72,6 +73,8 @@ async function askAll(call: Call, asked: readonly AskedQuestion[]): Promise<Para
 
 /** Projects a question onto what a revision allows. */
 function projectQuestion(method: string, params: Params, features: Features, key: string): Params {
+  const { messages } = params
+  if (Array.isArray(messages)) return { ...params, messages: projectMessages(messages, features) }
   if (method !== 'elicitation/create') return params
   if (params['mode'] === 'url') return { ...params, elicitationId: `${key}-${crypto.randomUUID()}` }
   if (features.richForms) return params

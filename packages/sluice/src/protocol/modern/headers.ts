@@ -25,20 +25,27 @@ const mismatch = (header: string, problem: string, cause?: unknown): RpcError =>
  * Returns a header. It is required on Streamable HTTP. On HTTP+SSE it is optional, because its clients were never told
  * to send it. Only HTTP+SSE has a connection in this revision.
  */
-function requiredHeader(via: Via, name: string, shown: string): string | undefined {
-  const header = via.header(name)
-  if (header === undefined && !via.connection) throw mismatch(shown, 'is missing')
+function requiredHeader(via: Via, name: string): string | undefined {
+  const header = via.header(name.toLowerCase())
+  if (header === undefined && !via.connection) throw mismatch(name, 'is missing')
   return header
 }
 
-export function checkVersionHeader(via: Via, version: unknown): void {
-  const header = requiredHeader(via, 'mcp-protocol-version', 'MCP-Protocol-Version')
-  if (header !== undefined && header.trim() !== version) throw mismatch('MCP-Protocol-Version', 'differs from _meta')
+/**
+ * Compares a header that is never encoded. White space other than spaces and tabs is not removed, because a router that
+ * reads the header sees it.
+ */
+function checkPlainHeader(via: Via, name: string, value: unknown): void {
+  const header = requiredHeader(via, name)
+  if (header !== undefined && !(visible.test(header) && header.trim() === value))
+    throw mismatch(name, 'differs from the body')
 }
 
+export const checkVersionHeader = (via: Via, version: unknown): void =>
+  checkPlainHeader(via, 'MCP-Protocol-Version', version)
+
 export function checkMethodHeaders(via: Via, method: string, params: Params): void {
-  const header = requiredHeader(via, 'mcp-method', 'Mcp-Method')
-  if (header !== undefined && header.trim() !== method) throw mismatch('Mcp-Method', 'differs from the method')
+  checkPlainHeader(via, 'Mcp-Method', method)
   const field = Object.hasOwn(nameParams, method) ? nameParams[method] : undefined
   if (field !== undefined) checkNameHeader(via, field, params[field])
 }
@@ -46,7 +53,7 @@ export function checkMethodHeaders(via: Via, method: string, params: Params): vo
 /** `Mcp-Name` repeats one parameter, which depends on the method. */
 export function checkNameHeader(via: Via, field: string, value: unknown): void {
   if (typeof value !== 'string') return
-  const name = requiredHeader(via, 'mcp-name', 'Mcp-Name')
+  const name = requiredHeader(via, 'Mcp-Name')
   if (name !== undefined && decode(name, 'Mcp-Name') !== value)
     throw mismatch('Mcp-Name', `differs from params.${field}`)
 }
@@ -92,7 +99,7 @@ function decode(raw: string, header: string): string {
   try {
     const binary = atob(inner)
     // `atob` accepts missing padding and white space; the header rule does not.
-    if (btoa(binary) !== inner) throw new Error('not canonical')
+    if (btoa(binary) !== inner) throw new Error()
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
       Uint8Array.from(binary, (char) => char.charCodeAt(0)),
     )
