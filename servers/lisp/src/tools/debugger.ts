@@ -6,7 +6,8 @@ import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
 import { debuggerData, describeDebugger, describeValue, truncate } from '../session.ts'
-import { listOf, sym, textOf } from '../sexp.ts'
+import type { Sexp } from '../sexp.ts'
+import { isSym, lisp, listOf, sym, textOf } from '../sexp.ts'
 import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
 import { gatedTool, readOnlyTool, sessionOf } from './repl.ts'
@@ -26,6 +27,11 @@ export const debuggerEffect = ({ thread, level, condition, type }: Debugger): Ef
   Condition: truncate(`${condition} [${type}]`),
 })
 
+/** An error in here would open another debugger in the thread, on top of the one that is looked at. */
+const localsForm = (frame: number): Sexp => lisp`
+  (cl:handler-case (swank:frame-locals-and-catch-tags ${frame})
+    (cl:error () :sluice-no-frame))`
+
 export function debuggerTools(sessions: App): readonly Tool[] {
   return [
     tool({
@@ -41,7 +47,10 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const session = sessionOf(sessions, call.tenant.id)
         const at = { thread: session.debuggerOf(thread).thread }
         if (frame !== undefined) {
-          const [locals] = listOf(await session.evaluate([sym('swank:frame-locals-and-catch-tags'), frame], signal, at))
+          const found = await session.evaluate(localsForm(frame), signal, at)
+          if (isSym(found, ':sluice-no-frame'))
+            throw fail(`Frame ${frame} cannot be shown. debugger_frames without a frame lists the frames.`)
+          const [locals] = listOf(found)
           const variables = listOf(locals).map((each) => {
             const fields = listOf(each)
             const of = (name: string): string => {
