@@ -193,17 +193,35 @@ export const debuggerData = (stopped: Debugger): Record<string, unknown> => ({
 
 const debuggerHint = 'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.'
 
+/** A model does not read more than this; the answer says what is missing. */
+const maxShownCharacters = 50_000
+/** More values than this are only counted. */
+const maxShownValues = 50
+
+/**
+ * Shortens the text of a form in the image, because Swank cannot send more than 16 MiB: it closes the connection, and
+ * the image is lost. Leaves room for the words that say so, which `truncate` must not cut.
+ */
+export const shortened = (form: Sexp): Sexp => lisp`
+  (cl:let* ((sluice-text ${form}) (sluice-more (cl:- (cl:length sluice-text) ${maxShownCharacters - 100})))
+    (cl:if (cl:plusp sluice-more)
+      (cl:format nil "~A… (~D characters more)" (cl:subseq sluice-text 0 ${maxShownCharacters - 100}) sluice-more)
+      sluice-text))`
+
 /** Returns `(output (value …))`: the printed output, and each value as Lisp prints it. */
 export const evaluationForm = (code: string): Sexp => lisp`
   (cl:let* ((sluice-out (cl:make-string-output-stream))
             (sluice-values
               (cl:let ((cl:*standard-output* sluice-out) (cl:*trace-output* sluice-out))
                 (swank::with-buffer-syntax () (swank::eval-region ${code})))))
-    (cl:list (cl:get-output-stream-string sluice-out)
-             (swank::with-buffer-syntax () (cl:mapcar (cl:function cl:prin1-to-string) sluice-values))))`
-
-/** A model does not read more than this; the answer says what is missing. */
-const maxShownCharacters = 50_000
+    (cl:list ${shortened(lisp`(cl:get-output-stream-string sluice-out)`)}
+             (swank::with-buffer-syntax ()
+               (cl:loop for sluice-value in sluice-values
+                        for sluice-index from 0
+                        when (cl:= sluice-index ${maxShownValues})
+                          collect (cl:format nil "… (~D values more)" (cl:- (cl:length sluice-values) ${maxShownValues}))
+                          and do (cl:loop-finish)
+                        collect ${shortened(lisp`(cl:prin1-to-string sluice-value)`)}))))`
 
 export interface EvaluationResult {
   readonly output: string
