@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { importInto } from '../src/files/import.ts'
 import { readActivity, UnreadableFile } from '../src/files/read.ts'
 import { base64, fitFile, gpxFile, tcxFile, zipOf } from './activity-files.fixture.ts'
@@ -37,6 +37,28 @@ describe('real files', () => {
     })
     expect(read.distanceM).toBeGreaterThan(1100)
     expect(read.distanceM).toBeLessThan(1125)
+  })
+  test('a time without a zone is UTC, wherever the server runs', () => {
+    vi.stubEnv('TZ', 'America/New_York')
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    const startedAt = Date.parse('2026-03-08T07:30:00Z') / 1000
+    for (const start of ['2026-03-08T07:30:00', '2026-03-08T07:30:00.000', '2026-03-08T09:30:00+02:00'])
+      expect(readActivity('a.tcx', bytes(tcxFile({ start }))), start).toMatchObject({ startedAt })
+    const gpx = gpxFile({ start: '2026-03-08T07:30:00Z' }).replaceAll('Z</time>', '</time>')
+    expect(readActivity('a.gpx', bytes(gpx))).toMatchObject({ startedAt, durationS: 600 })
+  })
+  test('impossible values are refused by name, because they would distort every sum', () => {
+    const refused =
+      (file: string): unknown =>
+      () =>
+        readActivity('a.tcx', bytes(file))
+    expect(refused(tcxFile({ seconds: -3600 }))).toThrow('a.tcx: durationS of -3600 is impossible')
+    expect(refused(tcxFile({ metres: 1e300 }))).toThrow('a.tcx: distanceM of 1e+300 is impossible')
+    expect(refused(tcxFile().replace('138', '9000'))).toThrow('a.tcx: averageHr of 9000 is impossible')
+    expect(refused(gpxFile().replaceAll('<ele>34', '<ele>1e300'))).toThrow('a.tcx: elevationM of 1e+300 is impossible')
+    expect(readActivity('a.tcx', bytes(tcxFile({ seconds: 0, metres: 0 })))).toMatchObject({ durationS: 0 })
   })
   test('TCX, and files that are compressed again', () => {
     expect(readActivity('a.tcx.gz', gzipSync(tcxFile()))).toMatchObject({

@@ -42,6 +42,17 @@ export function readFileContent(name: string, bytes: Uint8Array): FileContent {
   }
 }
 
+/** One value outside of these would distort every sum, average and training load of the athlete. */
+const limits = [
+  ['durationS', 31 * 86_400],
+  ['distanceM', 50_000_000],
+  ['elevationM', 1_000_000],
+  ['averageHr', 300],
+  ['maxHr', 300],
+  ['averagePower', 5000],
+  ['calories', 1_000_000],
+] as const
+
 export function readActivity(name: string, bytes: Uint8Array): Activity {
   if (bytes.length > maxFileBytes) throw new UnreadableFile(`${name}: larger than 64 MB`)
   // Strava exports files that are compressed twice.
@@ -49,6 +60,8 @@ export function readActivity(name: string, bytes: Uint8Array): Activity {
   const read = parse(name, raw)
   if (!(Number.isFinite(read.startedAt) && read.startedAt > 0))
     throw new UnreadableFile(`${name}: it has no start time`)
+  const impossible = limits.find(([field, most]) => !((read[field] ?? 0) >= 0 && (read[field] ?? 0) <= most))
+  if (impossible) throw new UnreadableFile(`${name}: ${impossible[0]} of ${read[impossible[0]]} is impossible`)
   const digest = createHash('sha256').update(raw).digest('hex').slice(0, 16)
   return {
     ...read,

@@ -3,7 +3,7 @@
 import { toSport } from '../activity.ts'
 import type { ParsedActivity } from './read.ts'
 import { UnreadableFile } from './read.ts'
-import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf } from './xml.ts'
+import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf, timeOf } from './xml.ts'
 
 export function readTcx(name: string, text: string): ParsedActivity {
   const root = childOf(readXml(name, text), 'TrainingCenterDatabase')
@@ -17,7 +17,7 @@ export function readTcx(name: string, text: string): ParsedActivity {
   return {
     sport: toSport(textOf(childOf(activity, '@Sport'))),
     name: textOf(childOf(activity, 'Notes')),
-    startedAt: Math.floor(Date.parse(textOf(childOf(activity, 'Id'))) / 1000),
+    startedAt: Math.floor(timeOf(textOf(childOf(activity, 'Id'))) / 1000),
     durationS: sum('TotalTimeSeconds'),
     distanceM: Math.round(sum('DistanceMeters')),
     elevationM: 0,
