@@ -308,6 +308,15 @@ describe.each([
     expect((await workspace.graphCounts()).entities).toBe(5)
   })
 
+  test('batches with the same memories in any order are all stored, once', async () => {
+    const workspace = await open()
+    const memories = Array.from({ length: 200 }, (_, n) => aMemory(`shared ${n}`))
+    const batches = [memories, memories.toReversed(), memories, memories.toReversed()]
+    const added = await Promise.all(batches.map((batch) => workspace.add(batch)))
+    expect(added.flat().filter(Boolean)).toHaveLength(200)
+    expect(await workspace.counts()).toMatchObject({ memories: 200 })
+  })
+
   test('vectors: near ones are found, filtered before ranking, and deleted with their memory or their model', async () => {
     const workspace = await open()
     expect(await archive.useVectors('a model')).toBe(fixture.vectors)

@@ -62,6 +62,9 @@ export function openWorkspace(
       mapErrors(
         postgres.transaction(async (sql) => {
           const added: boolean[] = []
+          // Two batches with the same ids in another order would otherwise wait for each other.
+          if (memories.length > 1)
+            await sql.query(`SELECT 1 FROM ${schema}.workspaces WHERE n = $1 FOR NO KEY UPDATE`, [n])
           for (const memory of memories) added.push(await add(sql, memory))
           return added
         }),
