@@ -20,6 +20,9 @@ function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][
   return found
 }
 
+/** Said after a thread continued that no call waits for. */
+export const programThread = 'It is a thread of the program; repl_status shows whether it stops again.'
+
 /** Names the stop of a thread. A thread that stops again for another reason needs another approval. */
 export const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
   Thread: thread,
@@ -97,8 +100,9 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const choice = restartOf(here, restart)
         const form = [sym('swank:invoke-nth-restart-for-emacs'), here.level, restart]
         const ended = await session.resume(here, form, signal)
-        if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         const went = `Continued with ${choice.name}: ${choice.description}`
+        if (!ended) return `${went}\n${programThread}`
+        if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         if (ended.kind === 'aborted') return `${went}\nThe evaluation was aborted.`
         return `${went}\n${describeValue(ended.value)}`
       },

@@ -1,4 +1,4 @@
-/** Texts that Swank could not send, and images that can no longer be reached, with a real SBCL. */
+/** Values, threads and input that once lost an image or left it waiting, with a real SBCL. */
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openLisp, textOf, withSbcl } from './server.fixture.ts'
@@ -38,6 +38,36 @@ describe('a text of more than 16 MiB is shortened, and the image stays', slowTes
     expect(values).toHaveLength(51)
     expect(values.slice(-2)).toEqual(['49', '… (950 values more)'])
   })
+})
+
+test('a circular value is cut, and the image stays', slowTest, async () => {
+  const { call, client } = await openLisp()
+  const code = '(defvar *one* (list 1)) (setf (cdr *one*) *one*) (defvar *two* (list 1)) (setf (car *two*) *two*)'
+  await call('repl_eval', { code })
+  expect(textOf(await call('repl_eval', { code: '*one*' }))).toMatch(/^=> \(1 1 1.*characters more\)$/s)
+  expect(textOf(await call('repl_eval', { code: '*two*' }))).toContain('((((#))))')
+  expect(textOf((await client.call('repl_describe', { symbol: '*one*' })) as never)).toContain('*ONE*')
+  expect(textOf((await client.call('repl_read', { expression: '(car *one*)' })) as never)).toBe('=> 1')
+})
+
+test('code that asks for input gets the end of it at once', slowTest, async () => {
+  const { call } = await openLisp()
+  for (const code of ['(read-line)', '(read-char *query-io*)', '(y-or-n-p "Sure?")'])
+    expect(textOf(await call('repl_eval', { code })), code).toContain('[END-OF-FILE]')
+})
+
+test('a thread of the program that stopped continues with a restart', slowTest, async () => {
+  const { call, client } = await openLisp()
+  const code =
+    '(defvar *went* nil) (sb-thread:make-thread (lambda () (restart-case (error "in the background") (go-on () (setf *went* t)))))'
+  await call('repl_eval', { code })
+  const read = async (name: string, args: object = {}): Promise<string> =>
+    textOf((await client.call(name, { ...args })) as never)
+  await expect.poll(() => read('repl_status')).toContain('in the background')
+  expect(textOf(await call('debugger_invoke_restart', { restart: 0 }))).toBe(
+    'Continued with GO-ON: GO-ON\nIt is a thread of the program; repl_status shows whether it stops again.',
+  )
+  await expect.poll(() => read('repl_read', { expression: '*went*' })).toBe('=> T')
 })
 
 test('an image that lost its connection ends, so that no process stays behind', slowTest, async () => {
