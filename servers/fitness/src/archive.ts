@@ -33,7 +33,8 @@ export interface TrainingLog {
   /** Newest first. */
   nights(limit: number): Promise<readonly Night[]>
   athlete(): Promise<Athlete>
-  setAthlete(athlete: Athlete): Promise<void>
+  /** Stores what `change` makes of the stored values, and returns it. Concurrent changes are applied one after the other. */
+  updateAthlete(change: (before: Athlete) => Athlete): Promise<Athlete>
   goals(): Promise<readonly Goal[]>
   setGoal(goal: Goal): Promise<void>
   /** The data of a connection, encrypted by the caller. */
@@ -96,6 +97,22 @@ export const createArchive = (sql: Sql): Archive => ({
 function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
   const json = async <T>(text: string, values: readonly SqlValue[]): Promise<readonly T[]> =>
     (await sql.query(text, values)).map(({ json }) => JSON.parse(String(json)) as T)
+  /** Changes a row by its JSON. If another call changed it after it was read, it is read again, so that neither is lost. */
+  async function swap<T>(
+    select: string,
+    key: readonly SqlValue[],
+    toChange: (
+      before: T | undefined,
+      stored: string | undefined,
+    ) => readonly [string, readonly SqlValue[]] | 'unchanged',
+  ): Promise<void> {
+    for (;;) {
+      const [row] = await sql.query(select, key)
+      const stored = row && String(row['json'])
+      const change = toChange(stored === undefined ? undefined : (JSON.parse(stored) as T), stored)
+      if (change === 'unchanged' || (await sql.execute(...change)) > 0) return
+    }
+  }
   return {
     tenant,
     async add(activities) {
@@ -150,16 +167,25 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
     async addNights(nights) {
       let added = 0
       for (const night of nights) {
-        const [before] = await json<Night>('SELECT json FROM sluice_fitness.nights WHERE tenant = $1 AND day = $2', [
-          tenant,
-          night.day,
-        ])
-        const text = `INSERT INTO sluice_fitness.nights VALUES ($1, $2, $3, $4)
-          ON CONFLICT (tenant, day) DO UPDATE SET provider = excluded.provider, json = excluded.json`
-        // A measured night replaces a made-up one.
-        const known = before?.provider === night.provider ? before : undefined
-        await sql.execute(text, [tenant, night.day, night.provider, JSON.stringify(mergeNights(known, night))])
-        if (!known) added++
+        let isNew = false
+        await swap<Night>(
+          'SELECT json FROM sluice_fitness.nights WHERE tenant = $1 AND day = $2',
+          [tenant, night.day],
+          (before, stored) => {
+            // A measured night replaces a made-up one, and is never replaced by one.
+            if (night.provider === 'synthetic' && before && before.provider !== 'synthetic') return 'unchanged'
+            const known = before?.provider === night.provider ? before : undefined
+            const values = [tenant, night.day, night.provider, JSON.stringify(mergeNights(known, night))]
+            isNew = !known
+            return stored === undefined
+              ? ['INSERT INTO sluice_fitness.nights VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', values]
+              : [
+                  'UPDATE sluice_fitness.nights SET provider = $3, json = $4 WHERE tenant = $1 AND day = $2 AND json = $5',
+                  [...values, stored],
+                ]
+          },
+        )
+        if (isNew) added++
       }
       return added
     },
@@ -174,10 +200,16 @@ function createTrainingLog(sql: Sql, tenant: string): TrainingLog {
         defaultAthlete
       )
     },
-    async setAthlete(athlete) {
-      const text =
-        'INSERT INTO sluice_fitness.athletes VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET json = excluded.json'
-      await sql.execute(text, [tenant, JSON.stringify(athlete)])
+    async updateAthlete(change) {
+      let athlete = defaultAthlete
+      await swap<Athlete>('SELECT json FROM sluice_fitness.athletes WHERE tenant = $1', [tenant], (before, stored) => {
+        athlete = change(before ?? defaultAthlete)
+        const values = [tenant, JSON.stringify(athlete)]
+        return stored === undefined
+          ? ['INSERT INTO sluice_fitness.athletes VALUES ($1, $2) ON CONFLICT DO NOTHING', values]
+          : ['UPDATE sluice_fitness.athletes SET json = $2 WHERE tenant = $1 AND json = $3', [...values, stored]]
+      })
+      return athlete
     },
     goals: () => json<Goal>('SELECT json FROM sluice_fitness.goals WHERE tenant = $1 ORDER BY id', [tenant]),
     async setGoal(goal) {

@@ -7,6 +7,7 @@ import { type PostgresServer, startPostgres } from '../../../test/kit/processes/
 import type { Activity } from '../src/activity.ts'
 import type { Archive } from '../src/archive.ts'
 import { createArchive } from '../src/archive.ts'
+import { toNight } from '../src/night.ts'
 import { archiveFrom } from '../src/open.ts'
 import { connectPostgres } from '../src/postgres.ts'
 import { sqliteFile } from '../src/sqlite.ts'
@@ -96,8 +97,8 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     const archive = await opened()
     const log = archive.forTenant(aTenant())
     expect((await log.athlete()).ftp).toBe(220)
-    await log.setAthlete({ ...(await log.athlete()), ftp: 300 })
-    await log.setAthlete({ ...(await log.athlete()), ftp: 310 })
+    await log.updateAthlete((before) => ({ ...before, ftp: 300 }))
+    expect(await log.updateAthlete((before) => ({ ...before, ftp: before.ftp + 10 }))).toMatchObject({ ftp: 310 })
     expect((await log.athlete()).ftp).toBe(310)
     await log.connect('strava', 'one', 1)
     await log.connect('strava', 'two', 2)
@@ -115,6 +116,33 @@ describe.each(['sqlite', 'postgres'])('%s', (kind) => {
     expect(await log.add([an({ name: 'a\0b' }), an({ id: 'c', startedAt: 1_700_100_000 })])).toBe(2)
     expect(await log.get('a\0b')).toBeUndefined()
     expect((await log.get('a'))?.name).toMatch(/^a[\0\ufffd]b$/)
+    await archive.close()
+  })
+
+  test('concurrent changes of one night and of the athlete lose nothing', async () => {
+    const archive = await opened()
+    const log = archive.forTenant(aTenant())
+    const [day, provider] = ['2026-11-16', 'files'] as const
+    const parts = [{ asleepS: 3600 }, { restingHr: 50 }, { hrvMs: 60 }, { deepS: 600 }, { deviceScore: 70 }]
+    const counts = await Promise.all(parts.map((part) => log.addNights([toNight({ day, provider, ...part })])))
+    expect(counts.reduce((a, b) => a + b, 0)).toBe(1)
+    expect(await log.nights(9)).toMatchObject([Object.assign({}, ...parts)])
+    const changes = [{ ftp: 300 }, { name: 'Al' }, { maxHr: 200 }, { restingHr: 44 }]
+    await Promise.all(changes.map((change) => log.updateAthlete((before) => ({ ...before, ...change }))))
+    expect(await log.athlete()).toMatchObject(Object.assign({}, ...changes))
+    await archive.close()
+  })
+
+  test('a made-up night never replaces a measured one, which replaces a made-up one', async () => {
+    const archive = await opened()
+    const log = archive.forTenant(aTenant())
+    const [day, other] = ['2026-11-16', '2026-11-15']
+    await log.addNights([toNight({ day, provider: 'files', asleepS: 1 })])
+    const made = [day, other].map((day) => toNight({ day, provider: 'synthetic', asleepS: 2 }))
+    expect(await log.addNights(made)).toBe(1)
+    expect(await log.nights(9)).toMatchObject([{ provider: 'files', asleepS: 1 }, { provider: 'synthetic' }])
+    expect(await log.addNights([toNight({ day: other, provider: 'files', asleepS: 3 })])).toBe(1)
+    expect(await log.nights(9)).toMatchObject([{ asleepS: 1 }, { provider: 'files', asleepS: 3 }])
     await archive.close()
   })
 

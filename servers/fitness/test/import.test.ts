@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { importInto } from '../src/files/import.ts'
-import { readActivity, UnreadableFile } from '../src/files/read.ts'
+import { readActivities, UnreadableFile } from '../src/files/read.ts'
 import { base64, fitFile, gpxFile, tcxFile, zipOf } from './activity-files.fixture.ts'
 import { aFileReader, aFolder, anArchive, dataOf, openFitness } from './server.fixture.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const readActivity = (name: string, content: Uint8Array) => readActivities(name, content)[0]
 
 describe('real files', () => {
   test('a FIT file is read', () => {
@@ -35,8 +36,39 @@ describe('real files', () => {
       averageHr: 145,
       maxHr: 150,
     })
-    expect(read.distanceM).toBeGreaterThan(1100)
-    expect(read.distanceM).toBeLessThan(1125)
+    expect(read?.distanceM).toBeGreaterThan(1100)
+    expect(read?.distanceM).toBeLessThan(1125)
+  })
+  test('a time without a zone is UTC, wherever the server runs', () => {
+    vi.stubEnv('TZ', 'America/New_York')
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    const startedAt = Date.parse('2026-03-08T07:30:00Z') / 1000
+    for (const start of ['2026-03-08T07:30:00', '2026-03-08T07:30:00.000', '2026-03-08T09:30:00+02:00'])
+      expect(readActivity('a.tcx', bytes(tcxFile({ start }))), start).toMatchObject({ startedAt })
+    const gpx = gpxFile({ start: '2026-03-08T07:30:00Z' }).replaceAll('Z</time>', '</time>')
+    expect(readActivity('a.gpx', bytes(gpx))).toMatchObject({ startedAt, durationS: 600 })
+  })
+  test('impossible values are refused by name, because they would distort every sum', () => {
+    const refused =
+      (file: string): unknown =>
+      () =>
+        readActivity('a.tcx', bytes(file))
+    expect(refused(tcxFile({ seconds: -3600 }))).toThrow('a.tcx: durationS of -3600 is impossible')
+    expect(refused(tcxFile({ metres: 1e300 }))).toThrow('a.tcx: distanceM of 1e+300 is impossible')
+    expect(refused(tcxFile().replace('138', '9000'))).toThrow('a.tcx: averageHr of 9000 is impossible')
+    expect(refused(gpxFile().replaceAll('<ele>34', '<ele>1e300'))).toThrow('a.tcx: elevationM of 1e+300 is impossible')
+    expect(readActivity('a.tcx', bytes(tcxFile({ seconds: 0, metres: 0 })))).toMatchObject({ durationS: 0 })
+  })
+  test('every activity of a TCX file is read, each with its own id', () => {
+    const starts = ['2026-03-03T07:00:00Z', '2026-03-04T07:00:00Z', '2026-03-05T07:00:00Z']
+    const activities = starts.map((start) => /<Activity .*<\/Activity>/s.exec(tcxFile({ start }))?.[0])
+    const file = tcxFile().replace(/<Activity .*<\/Activity>/s, `${activities.join('')}<Activity><Id>x</Id></Activity>`)
+    const read = readActivities('year.tcx', bytes(file))
+    expect(read.map(({ startedAt }) => startedAt * 1000)).toEqual(starts.map(Date.parse))
+    expect(new Set(read.map(({ id }) => id)).size).toBe(3)
+    expect(read[0]?.id).toMatch(/^file-[0-9a-f]{16}$/)
   })
   test('TCX, and files that are compressed again', () => {
     expect(readActivity('a.tcx.gz', gzipSync(tcxFile()))).toMatchObject({

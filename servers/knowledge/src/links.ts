@@ -12,7 +12,7 @@ const picture = /\.(?:avif|bmp|gif|jpe?g|png|svg|webp)$/i
  * text of a link may contain code.
  */
 const codeOrLink =
-  /^(?<fence>```|~~~)[^\n]*\n[\s\S]*?^\k<fence>[ \t]*$|`[^`\n]*`|!?\[\[(?<page>[^\][|#\n]*)(?:#(?<heading>[^\][|\n]*))?(?:\|(?<label>[^\][\n]*))?\]\]/gm
+  /^(?<fence>```|~~~)[^\n]*\n[\s\S]*?(?:^\k<fence>[ \t]*$|(?![\s\S]))|`[^`\n]*`|!?\[\[(?<page>[^\][|#\n]*)(?:#(?<heading>[^\][|\n]*))?(?:\|(?<label>[^\][\n]*))?\]\]/gm
 
 export function resolveLinks(text: string, find: (name: string) => Article | undefined): string {
   if (!text.includes('[[')) return text

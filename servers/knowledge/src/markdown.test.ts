@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InvalidArticle, splitFrontMatter } from './front-matter.ts'
+import { resolveLinks } from './links.ts'
 import { type Content, type Rules, toContent } from './markdown.ts'
 
 const source = { file: 'concepts/a.md', name: 'a', changed: '2026-01-02' }
@@ -187,4 +188,22 @@ test("Hugo's TOML is read like YAML", () => {
   })
   expect(() => parse('+++\ntitle = \n+++\nText.', 'common')).toThrow(/^concepts\/a\.md: front matter: /)
   expect(() => parse('+++\ntitle = "A"\nText.', 'common')).toThrow('the closing +++ line is missing')
+})
+
+test('a code block that is not closed ends with the text, and nothing in it is a title or a link', () => {
+  const text = 'First.\n\n```sh\n# not a title\n[[Page]]\n'
+  expect(parse(text)).toMatchObject({ title: 'a', description: 'First.' })
+  expect(resolveLinks(`[[Page]]\n${text}`, () => undefined)).toBe(`Page\n${text}`)
+})
+
+test.each([
+  ['brackets', '['.repeat(100_000)],
+  ['links', '[[a'.repeat(50_000)],
+  ['code blocks', '```a\n'.repeat(50_000)],
+])('a long run of open %s takes no longer than other text', (_, open) => {
+  const before = process.threadCpuUsage()
+  parse(open)
+  resolveLinks(`[[Page]]\n${open}`, () => undefined)
+  const { user } = process.threadCpuUsage(before)
+  expect(user / 1000).toBeLessThan(1000)
 })

@@ -145,11 +145,16 @@ function fromText({ name, changed }: Source, text: string): FrontMatter {
   }
 }
 
-const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?^\1[ \t]*$/gm, '')
+/** A block that is not closed ends with the text. Otherwise each of many would be searched for its end in vain. */
+const withoutCode = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?(?:^\1[ \t]*$|(?![\s\S]))/gm, '')
+
+/** More than a title or a description shows. A paragraph of a megabyte of brackets would take hours. */
+const maxMarkup = 2000
 
 /** Removes Markdown's markup, which means nothing in a list of titles. */
 const toPlainText = (markdown: string): string =>
   markdown
+    .slice(0, maxMarkup)
     .replace(/!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]/g, '$1')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/\*\*|__|`/g, '')

@@ -113,6 +113,8 @@ export async function startImage({ folder, env }: ImageOptions, signal: AbortSig
     compiled.commit()
     const close = (): void => swank.close()
     exited.then(close, close)
+    // A process that lost its connection is unreachable, and would keep its memory and its work.
+    swank.closed.then(stop, stop)
     return { swank, origin: 'started', address: `127.0.0.1:${port}`, close: kill }
   } catch (thrown) {
     await kill()

@@ -6,6 +6,7 @@
 import { fail } from 'sluice'
 import type { Expression } from './reading.ts'
 import { operatorOf } from './reading.ts'
+import { shortened } from './session.ts'
 import type { Sexp } from './sexp.ts'
 import { isSym, lisp, listOf, sym, textOf } from './sexp.ts'
 
@@ -32,7 +33,8 @@ export function readingForm(expression: Expression, allowed: ReadonlySet<string>
             (cl:declare (cl:ignorable (cl:function sluice-value)))
             ${[sym('cl:progn'), ...checks]}
             (cl:handler-case
-              (cl:cons :values (cl:mapcar ${printer} (cl:multiple-value-list ${body})))
+              (cl:cons :values (cl:mapcar (cl:lambda (sluice-each) ${shortened(lisp`(cl:funcall ${printer} sluice-each)`)})
+                                          (cl:multiple-value-list ${body})))
               (cl:serious-condition (sluice-condition)
                 (cl:list :failed (cl:princ-to-string (cl:type-of sluice-condition)))))))))`
 }

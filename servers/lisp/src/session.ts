@@ -27,8 +27,11 @@ export interface Session {
     signal: AbortSignal,
     options?: { readonly package?: string; readonly thread?: number },
   ): Promise<EvaluationOutcome>
-  /** Runs a form in the debugger of a thread, such as a restart; returns the outcome of the work that had stopped. */
-  resume(at: Debugger, form: Sexp, signal: AbortSignal): Promise<EvaluationOutcome>
+  /**
+   * Runs a form in the debugger of a thread, such as a restart; returns the outcome of the work that had stopped.
+   * `undefined` if it was not the work of a call, but a thread of the program.
+   */
+  resume(at: Debugger, form: Sexp, signal: AbortSignal): Promise<EvaluationOutcome | undefined>
   /** Returns the debugger of this thread, or the only one. */
   debuggerOf(thread: number | undefined): Debugger
   debuggers(): readonly Debugger[]
@@ -137,7 +140,12 @@ export function createSession(options: ImageOptions, allow: () => void): Session
     async resume({ thread }, form, signal) {
       const { swank } = await imageNow()
       const after = swank.after(thread)
-      swank.rex(form, { thread }).outcome.catch(() => {})
+      const request = swank.rex(form, { thread })
+      if (!after) {
+        await outcomeOf(request, signal)
+        return undefined
+      }
+      request.outcome.catch(() => {})
       return outcomeOf(after, signal)
     },
     get image() {
@@ -193,17 +201,44 @@ export const debuggerData = (stopped: Debugger): Record<string, unknown> => ({
 
 const debuggerHint = 'Inspect it with debugger_frames; continue with debugger_invoke_restart, or abort with repl_abort.'
 
-/** Returns `(output (value …))`: the printed output, and each value as Lisp prints it. */
+/** A model does not read more than this; the answer says what is missing. */
+const maxShownCharacters = 50_000
+/** More values than this are only counted. */
+const maxShownValues = 50
+
+/**
+ * Shortens the text of a form in the image, because Swank cannot send more than 16 MiB: it closes the connection, and
+ * the image is lost. Leaves room for the words that say so, which `truncate` must not cut. A circular value is printed
+ * up to that length, and not until the memory is full.
+ */
+export const shortened = (form: Sexp): Sexp => lisp`
+  (cl:let* ((sluice-text (cl:let ((cl:*print-length* (cl:or cl:*print-length* ${maxShownCharacters / 2}))
+                                  (cl:*print-level* (cl:or cl:*print-level* 1000)))
+                           ${form}))
+            (sluice-more (cl:- (cl:length sluice-text) ${maxShownCharacters - 100})))
+    (cl:if (cl:plusp sluice-more)
+      (cl:format nil "~A… (~D characters more)" (cl:subseq sluice-text 0 ${maxShownCharacters - 100}) sluice-more)
+      sluice-text))`
+
+/**
+ * Returns `(output (value …))`: the printed output, and each value as Lisp prints it. Input ends at once, because no
+ * user can type, and the input of the process would keep the call waiting.
+ */
 export const evaluationForm = (code: string): Sexp => lisp`
   (cl:let* ((sluice-out (cl:make-string-output-stream))
             (sluice-values
-              (cl:let ((cl:*standard-output* sluice-out) (cl:*trace-output* sluice-out))
+              (cl:let ((cl:*standard-output* sluice-out) (cl:*trace-output* sluice-out)
+                       (cl:*standard-input* (cl:make-concatenated-stream))
+                       (cl:*query-io* (cl:make-two-way-stream (cl:make-concatenated-stream) sluice-out)))
                 (swank::with-buffer-syntax () (swank::eval-region ${code})))))
-    (cl:list (cl:get-output-stream-string sluice-out)
-             (swank::with-buffer-syntax () (cl:mapcar (cl:function cl:prin1-to-string) sluice-values))))`
-
-/** A model does not read more than this; the answer says what is missing. */
-const maxShownCharacters = 50_000
+    (cl:list ${shortened(lisp`(cl:get-output-stream-string sluice-out)`)}
+             (swank::with-buffer-syntax ()
+               (cl:loop for sluice-value in sluice-values
+                        for sluice-index from 0
+                        when (cl:= sluice-index ${maxShownValues})
+                          collect (cl:format nil "… (~D values more)" (cl:- (cl:length sluice-values) ${maxShownValues}))
+                          and do (cl:loop-finish)
+                        collect ${shortened(lisp`(cl:prin1-to-string sluice-value)`)}))))`
 
 export interface EvaluationResult {
   readonly output: string

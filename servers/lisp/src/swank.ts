@@ -36,8 +36,8 @@ export interface SwankRequest {
 export interface Swank {
   /** Runs a form on a new thread, or on one that is in the debugger. */
   rex(form: Sexp, options?: { readonly thread?: number }): SwankRequest
-  /** Returns the request in the debugger of this thread, for its next outcome after a restart. */
-  after(thread: number): SwankRequest
+  /** Returns the request in the debugger of this thread, for its next outcome after a restart, if there is one. */
+  after(thread: number): SwankRequest | undefined
   /** Threads in the debugger, with the deepest level of each. */
   readonly debuggers: ReadonlyMap<number, Debugger>
   readonly closed: Promise<void>
@@ -177,11 +177,10 @@ export async function connectSwank(
     send([sym(':emacs-rex'), reporting, 'COMMON-LISP-USER', thread ?? sym('t'), id])
     return followed
   }
-  function after(thread: number): SwankRequest {
+  function after(thread: number): SwankRequest | undefined {
     // The first request of that thread; later ones were made inside its debugger.
     const [id, request] = [...pending].find(([, each]) => each.thread === thread) ?? []
-    if (id === undefined || !request) throw new Error(`No request is running on thread ${thread}`)
-    return follow(id, request)
+    return id === undefined || !request ? undefined : follow(id, request)
   }
 
   const closed = new Promise<void>((resolve) => {

@@ -9,6 +9,8 @@ export const clearPhrase = 'DELETE ALL MEMORIES'
 /** PostgreSQL cannot store NUL, and no useful text contains it. */
 const withoutNul = (text: string): boolean => !text.includes('\0')
 const nul = 'must not contain the NUL character'
+const source = z.string().min(1).max(1000).refine(withoutNul, nul)
+const tags = z.array(z.string().min(1).max(100).refine(withoutNul, nul)).max(50)
 
 export const longText = z
   .string()
@@ -58,8 +60,8 @@ export function toTime(text: string, end = false): number {
 
 export const filters = z
   .strictObject({
-    tags: z.array(z.string().min(1).max(100)).max(50).optional().describe('Memories with any of these tags'),
-    source: z.string().min(1).max(1000).optional().describe('Memories with exactly this source'),
+    tags: tags.optional().describe('Memories with any of these tags'),
+    source: source.optional().describe('Memories with exactly this source'),
     date_from: date.optional().describe('Not before this date (ISO 8601; UTC by default)'),
     date_to: date.optional().describe('Not after this date; a day includes its last moment'),
   })
@@ -67,8 +69,8 @@ export const filters = z
   .describe('Only memories that match all of these')
 
 export const toFilters = (input: z.infer<typeof filters>): Filters => ({
-  tags: input?.tags ?? [],
-  source: input?.source,
+  tags: (input?.tags ?? []).map((tag) => tag.toWellFormed()),
+  source: input?.source?.toWellFormed(),
   from: input?.date_from === undefined ? undefined : toTime(input.date_from),
   to: input?.date_to === undefined ? undefined : toTime(input.date_to, true),
 })
@@ -76,10 +78,11 @@ export const toFilters = (input: z.infer<typeof filters>): Filters => ({
 /** Checks the known names. Everything else that an agent notes beside a memory is stored as it is. */
 export const metadata = z
   .looseObject({
-    source: z.string().min(1).max(1000).refine(withoutNul, nul).optional(),
-    tags: z.array(z.string().min(1).max(100).refine(withoutNul, nul)).max(50).optional(),
+    source: source.optional(),
+    tags: tags.optional(),
     timestamp: date.optional().describe('When it was true (ISO 8601); now by default'),
     language: z.string().max(35).optional(),
   })
   .refine((value) => JSON.stringify(value).length <= 65_536, 'exceeds 65,536 characters as JSON')
-  .refine((value) => !JSON.stringify(value).includes('\\u0000'), nul)
+  // Without pairs of backslashes, so that the words "\\u0000" in a text are not taken for the character.
+  .refine((value) => !JSON.stringify(value).replaceAll('\\\\', '').includes('\\u0000'), nul)

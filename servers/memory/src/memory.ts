@@ -15,9 +15,10 @@ export async function toNewMemory(
   const { source, tags = [], timestamp, ...more } = input ?? {}
   return {
     id: id.toLowerCase(),
-    text,
-    source,
-    tags: [...new Set(tags)],
+    // Databases store UTF-8, which has no half of a character, and each replaces it in its own way.
+    text: text.toWellFormed(),
+    source: source?.toWellFormed(),
+    tags: [...new Set(tags.map((tag) => tag.toWellFormed()))],
     metadata: JSON.stringify(more),
     at: timestamp === undefined ? now : toTime(timestamp),
     chunks: await chunkInTurns(text),

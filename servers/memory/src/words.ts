@@ -24,6 +24,14 @@ export const foldAccents = (text: string): string =>
     .replace(/\p{Mn}/gu, '')
     .normalize('NFC')
 
+const gap = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu
+
+/**
+ * Returns only the words of a text, for PostgreSQL. Its parser takes an address, a path, a version or a date for one
+ * word, which no word of a query matches.
+ */
+export const onlyWords = (text: string): string => foldAccents(spaceIdeographs(text.toLowerCase()).replace(gap, ' '))
+
 /**
  * Returns the distinct words of a query that say something. A run of ideographs contains spaces: it is a phrase. A query
  * of stop words only is a phrase too: "The Who" is a name, and neither of its words may match alone.

@@ -105,6 +105,22 @@ describe.each([
     expect(await found(workspace, '')).toEqual([])
   })
 
+  test('a word is found in an address, a path, a version, a number and a date', async () => {
+    const workspace = await open()
+    const texts = {
+      'Write to anna@example.com': ['anna', 'example', 'anna@example.com'],
+      'See https://docs.example.org/path/page.html': ['docs', 'page', 'docs.example.org'],
+      'The change is in src/main.rs': ['main', 'rs', 'src/main.rs'],
+      'Runs on Node.js v1.2.3': ['Node', 'Node.js', 'v1.2.3'],
+      'Met on 2026-11-16, paid 3.14, got -5': ['11', '16', '2026-11-16', '3.14', '14', '5'],
+      'user.name=Σίσυφος': ['user', 'name', 'ΣΊΣΥΦΟΣ'],
+      'The Who did not play': ['the who', 'not'],
+    }
+    await workspace.add(Object.keys(texts).map((text) => aMemory(text)))
+    for (const [text, queries] of Object.entries(texts))
+      for (const query of queries) expect((await found(workspace, query))[0], query).toBe(text)
+  })
+
   test('characters of a query language have no special meaning', async () => {
     const workspace = await open()
     await workspace.add([aMemory('plain words')])
@@ -290,6 +306,15 @@ describe.each([
     ])
     expect(await workspace.counts()).toMatchObject({ memories: 60, chunks: 60 })
     expect((await workspace.graphCounts()).entities).toBe(5)
+  })
+
+  test('batches with the same memories in any order are all stored, once', async () => {
+    const workspace = await open()
+    const memories = Array.from({ length: 200 }, (_, n) => aMemory(`shared ${n}`))
+    const batches = [memories, memories.toReversed(), memories, memories.toReversed()]
+    const added = await Promise.all(batches.map((batch) => workspace.add(batch)))
+    expect(added.flat().filter(Boolean)).toHaveLength(200)
+    expect(await workspace.counts()).toMatchObject({ memories: 200 })
   })
 
   test('vectors: near ones are found, filtered before ranking, and deleted with their memory or their model', async () => {

@@ -23,6 +23,16 @@ test("the tools have the document's descriptions", async () => {
   )
 })
 
+test('text about NUL is stored, and half a character is stored and found as U+FFFD', async () => {
+  const { add, call, search } = await openMemory()
+  await add('Escapes', { note: 'In C write \\u0000' })
+  const half = await add('half \ud800', { tags: ['\ud800'], source: '\udfff' })
+  expect(await search('half', { filters: { tags: ['\ud800'], source: '\udfff' } })).toEqual(['half \ufffd'])
+  expect((await call('list_memories', { limit: 1 })).structuredContent.memories).toMatchObject([
+    { memory_id: half, tags: ['\ufffd'], source: '\ufffd' },
+  ])
+})
+
 test('a search result has what found it, tags, the beginning of the text and the ID', async () => {
   const { add, text, call } = await openMemory()
   const id = await add(`Anna prefers tea. ${'She said so often. '.repeat(30)}`, {
@@ -212,6 +222,9 @@ test.each([
   ['add_memory', { text: ' \n' }, 'text: cannot be empty'],
   ['add_memory', { text: 7 }, 'text'],
   ['add_memory', { text: 'a\0b' }, 'text: must not contain the NUL character'],
+  ['add_memory', { text: 'a', metadata: { note: '\\\0' } }, 'metadata: must not contain the NUL character'],
+  ['search_memory', { query: 'a', filters: { tags: ['a\0'] } }, 'filters.tags.0: must not contain the NUL character'],
+  ['list_memories', { filters: { source: '\0' } }, 'filters.source: must not contain the NUL character'],
   ['add_memory', { text: 'x'.repeat(10_000_001) }, 'text: exceeds 10,000,000 characters'],
   ['add_memory', { text: 'x', colour: 'red' }, 'colour'],
   ['add_memory', { text: 'x', metadata: { tags: 'a' } }, 'metadata.tags'],

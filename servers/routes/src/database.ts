@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from 'sluice'
 import { makePrivateFile } from 'sluice/node'
 import { createRetry } from 'sluice/sqlite'
-import { fold } from './atlas/places.ts'
 import { RouteError } from './failure.ts'
 import type { Place } from './route.ts'
 
@@ -40,6 +39,19 @@ export interface Database {
   close(): void
 }
 
+/**
+ * Compares names without accents, case and punctuation. It keeps letters of every script and the gaps between words:
+ * "東京" is not "大阪", "Kansas City" is not "Kansas", and "12/3" is not "123".
+ */
+const nameKey = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[đĐðÐ]/g, 'd')
+    .toLowerCase()
+    .replace(/[\s\p{P}]+/gu, ' ')
+    .trim() || text.trim()
+
 /** A list of all destinations must fit into one answer. */
 export const maxDestinations = 500
 const placeTtlMs = 30 * 24 * 3600 * 1000
@@ -67,10 +79,12 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
   const sqlite = new DatabaseSync(path)
   const retry = createRetry()
   await retry(() => sqlite.exec(tables))
+  await retry(() => updateNameKeys(sqlite))
   const now = (): string => new Date(clock.now()).toISOString()
   const columns = 'id, name, address, lat, lon, saved_at AS savedAt'
   const all = sqlite.prepare(`SELECT ${columns} FROM destinations WHERE tenant = ? ORDER BY saved_at, name`)
   const one = sqlite.prepare(`SELECT ${columns} FROM destinations WHERE tenant = ? AND (folded = ? OR id = ?)`)
+  const known = sqlite.prepare('SELECT 1 FROM destinations WHERE tenant = ? AND id = ?')
   const put = sqlite.prepare(`INSERT INTO destinations (tenant, id, folded, name, address, lat, lon, saved_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, id) DO UPDATE SET folded = excluded.folded, name = excluded.name, address = excluded.address,
@@ -109,14 +123,14 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
     sqlite,
     destinations: (tenant) => access(() => all.all(tenant) as unknown as readonly Destination[]),
     destination: (tenant, nameOrId) =>
-      access(() => one.get(tenant, fold(nameOrId), nameOrId) as unknown as Destination | undefined),
+      access(() => one.get(tenant, nameKey(nameOrId), nameOrId) as unknown as Destination | undefined),
     async save(tenant, { id = randomUUID(), name, address, lat, lon }) {
       const savedAt = now()
       try {
         const isSaved = await write(() => {
-          const isNew = one.get(tenant, '', id) === undefined
+          const isNew = known.get(tenant, id) === undefined
           if (isNew && Number(count.get(tenant)?.['n']) >= maxDestinations) return false
-          put.run(tenant, id, fold(name), name, address, lat, lon, savedAt)
+          put.run(tenant, id, nameKey(name), name, address, lat, lon, savedAt)
           return true
         })
         if (!isSaved) return 'full'
@@ -128,9 +142,9 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
     },
     remove: async (tenant, id) => (await write(() => drop.run(tenant, id))).changes > 0,
     findPlace: (tenant, text) =>
-      access(() => place.get(tenant, fold(text), clock.now() - placeTtlMs) as unknown as Place | undefined),
+      access(() => place.get(tenant, nameKey(text), clock.now() - placeTtlMs) as unknown as Place | undefined),
     async savePlace(tenant, text, { name, lat, lon }) {
-      await write(() => putPlace.run(tenant, fold(text), name, lat, lon, clock.now()))
+      await write(() => putPlace.run(tenant, nameKey(text), name, lat, lon, clock.now()))
     },
     async saveRoute(tenant, id, json) {
       await write(() => {
@@ -141,6 +155,23 @@ export async function openDatabase(folder: string, clock: Clock): Promise<Databa
     findRoute: (tenant, id) => access(() => route.get(tenant, id)?.['json'] as string | undefined),
     routes: (tenant) => access(() => recent.all(tenant) as unknown as readonly { id: string; at: string }[]),
     close: () => sqlite.close(),
+  }
+}
+
+/** Version 1 has the keys of `nameKey`. Earlier ones dropped all letters but a to z, so cached places may be wrong. */
+function updateNameKeys(sqlite: DatabaseSync): void {
+  sqlite.exec('BEGIN IMMEDIATE')
+  try {
+    if (Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version']) < 1) {
+      const update = sqlite.prepare('UPDATE OR IGNORE destinations SET folded = ? WHERE tenant = ? AND id = ?')
+      for (const { tenant, id, name } of sqlite.prepare('SELECT tenant, id, name FROM destinations').all())
+        update.run(nameKey(String(name)), String(tenant), String(id))
+      sqlite.exec('DELETE FROM places; PRAGMA user_version = 1')
+    }
+    sqlite.exec('COMMIT')
+  } catch (thrown) {
+    if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+    throw thrown
   }
 }
 

@@ -25,6 +25,34 @@ test('a destination is saved, used by its name, changed and deleted', async () =
   expect(codesOf(await call('delete_destination', { destination: 'work' }))).toEqual(['DESTINATION_NOT_FOUND'])
 })
 
+test('names in other scripts, with numbers or with a further word are different names', async () => {
+  const { call, database } = await openRoutes()
+  const names = ['家', '公司', 'Дом', 'Дача', '🏠', '🏢', 'Kansas', 'Kansas City', '12/3', '123', 'कि', 'की']
+  for (const [index, name] of names.entries()) {
+    await call('save_destination', { name, address: `${index},100` })
+    await database.savePlace('default', name, { name, lat: index, lon: 100 })
+  }
+  for (const [lat, name] of names.entries()) {
+    expect(await database.destination('default', name)).toMatchObject({ name, lat })
+    expect(await database.findPlace('default', name)).toMatchObject({ name, lat })
+  }
+  expect(codesOf(await call('delete_destination', { destination: '北京' }))).toEqual(['DESTINATION_NOT_FOUND'])
+  expect(codesOf(await call('calculate_route', { origin: '北京', destination: 'Hue' }))).toEqual(['PLACE_NOT_FOUND'])
+})
+
+test('a database of an earlier version gets the new keys, and loses places that may be wrong', async () => {
+  const { folder, database, close } = await openRoutes()
+  await database.save('a', { name: 'Căn nhà', address: 'x', lat: 1, lon: 2 })
+  await database.savePlace('a', '東京', { name: 'Tokyo', lat: 1, lon: 2 })
+  database.sqlite.exec(
+    "UPDATE destinations SET folded = 'cannha'; UPDATE places SET text = ''; PRAGMA user_version = 0",
+  )
+  close()
+  const { database: reopened } = await openRoutes({ folder })
+  expect(await reopened.destination('a', 'can nha')).toMatchObject({ name: 'Căn nhà' })
+  expect(reopened.sqlite.prepare('SELECT * FROM places').all()).toEqual([])
+})
+
 test('destinations outlive the process', async () => {
   const first = await openRoutes()
   await first.call('save_destination', { name: 'home', address: 'Huế' })

@@ -3,7 +3,7 @@
 import { toSport } from '../activity.ts'
 import type { ParsedActivity } from './read.ts'
 import { UnreadableFile } from './read.ts'
-import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf } from './xml.ts'
+import { average, childOf, findDeep, highest, listOf, numberOf, readXml, textOf, timeOf } from './xml.ts'
 
 interface Point {
   readonly lat: number
@@ -42,7 +42,7 @@ export function readGpx(name: string, text: string): ParsedActivity {
 const toPoint = (node: unknown): Point => ({
   lat: numberOf(childOf(node, '@lat')) ?? Number.NaN,
   lon: numberOf(childOf(node, '@lon')) ?? Number.NaN,
-  at: Date.parse(textOf(childOf(node, 'time'))),
+  at: timeOf(textOf(childOf(node, 'time'))),
   elevation: numberOf(childOf(node, 'ele')),
   hr: numberOf(findDeep(childOf(node, 'extensions'), 'hr')),
   power: numberOf(findDeep(childOf(node, 'extensions'), 'power')),

@@ -8,6 +8,7 @@ import { dayOf } from '../activity.ts'
 import type { Night } from '../night.ts'
 import { mergeNights, toNight } from '../night.ts'
 import { UnreadableFile } from './unreadable.ts'
+import { timeOf } from './xml.ts'
 
 /** The messages of a FIT file that say something about a night. */
 export interface SleepMessages {
@@ -116,7 +117,7 @@ function parseArray(name: string, text: string): readonly unknown[] {
 
 const epoch = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
-  const at = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`)
+  const at = timeOf(text)
   return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
 }
 

@@ -40,6 +40,9 @@ export function numberOf(value: unknown): number | undefined {
   const number = Number(text)
   return text === '' || !Number.isFinite(number) ? undefined : number
 }
+/** Returns milliseconds since the epoch. A time without a zone is UTC, not the time of this machine. */
+export const timeOf = (text: string): number =>
+  Date.parse(text.includes(':') && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text)
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Finds the first node of that name at any depth, because extensions differ in their nesting. */

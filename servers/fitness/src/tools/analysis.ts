@@ -148,20 +148,22 @@ export function analysisTools(app: App): readonly Tool[] {
       format: toon,
       async run({ name, resting_hr: restingHr, max_hr: maxHr, threshold_hr: thresholdHr, ftp }, context) {
         const log = await trainingLogFor(app, context)
-        const before = await log.athlete()
         const given = { restingHr, maxHr, thresholdHr, ftp }
-        const athlete: Athlete = {
-          given: zoneValues.filter((value) => given[value] !== undefined || isGiven(before, value)),
-          name: name ?? before.name,
-          restingHr: restingHr ?? before.restingHr,
-          maxHr: maxHr ?? before.maxHr,
-          thresholdHr: thresholdHr ?? before.thresholdHr,
-          ftp: ftp ?? before.ftp,
+        const change = (before: Athlete): Athlete => {
+          const athlete: Athlete = {
+            given: zoneValues.filter((value) => given[value] !== undefined || isGiven(before, value)),
+            name: name ?? before.name,
+            restingHr: restingHr ?? before.restingHr,
+            maxHr: maxHr ?? before.maxHr,
+            thresholdHr: thresholdHr ?? before.thresholdHr,
+            ftp: ftp ?? before.ftp,
+          }
+          if (!(athlete.restingHr < athlete.thresholdHr && athlete.thresholdHr < athlete.maxHr))
+            throw fail('Resting, threshold and maximum heart rate must rise in that order.')
+          return athlete
         }
-        if (!(athlete.restingHr < athlete.thresholdHr && athlete.thresholdHr < athlete.maxHr))
-          throw fail('Resting, threshold and maximum heart rate must rise in that order.')
-        if (name !== undefined || Object.values(given).some((value) => value !== undefined))
-          await log.setAthlete(athlete)
+        const isChange = name !== undefined || Object.values(given).some((value) => value !== undefined)
+        const athlete = isChange ? await log.updateAthlete(change) : change(await log.athlete())
         return {
           heart_rate: heartZones(athlete),
           power: powerZones(athlete),

@@ -12,7 +12,7 @@ import { isMissingSymbol, withSymbol } from '../look-up.ts'
 import { debuggerData, describeDebugger, describeValue } from '../session.ts'
 import type { Sexp } from '../sexp.ts'
 import { isSym, lisp, listOf, sym, textOf } from '../sexp.ts'
-import { debuggerEffect, thread } from './debugger.ts'
+import { debuggerEffect, programThread, thread } from './debugger.ts'
 import { gatedTool, imageEffect, packageOption, readOnlyTool, sessionOf, symbolNotFound } from './repl.ts'
 
 const input = z.object({
@@ -136,6 +136,7 @@ export function breakpointTools(sessions: App): readonly Tool[] {
         if (!here.restarts.some(({ name }) => /^\*?(?:CONTINUE|STEP-)/.test(name)))
           throw fail('This stop cannot be stepped: it has no restart CONTINUE. Set a breakpoint first.')
         const ended = await session.resume(here, [sym(steps[how]), 0], signal)
+        if (!ended) return `Stepped. ${programThread}`
         if (ended.kind === 'aborted') return 'The evaluation was aborted.'
         if (ended.kind === 'debugger')
           return {

@@ -6,7 +6,7 @@ import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
 import { isMissingSymbol, withSymbol } from '../look-up.ts'
-import { evaluationForm, toEvaluationResult, truncate } from '../session.ts'
+import { evaluationForm, shortened, toEvaluationResult, truncate } from '../session.ts'
 import { isList, lisp, sym, textOf } from '../sexp.ts'
 import { gatedTool, imageEffect, packageOption, readOnlyTool, sessionOf, symbolNotFound } from './repl.ts'
 
@@ -86,9 +86,9 @@ export function codeTools(sessions: App): readonly Tool[] {
       annotations: readOnlyTool,
       task: 'auto',
       async run(_, { call, signal }) {
-        const form = lisp`
+        const form = shortened(lisp`
           (cl:with-output-to-string (cl:*trace-output*)
-            (cl:let ((cl:*standard-output* cl:*trace-output*)) (swank/backend:profile-report)))`
+            (cl:let ((cl:*standard-output* cl:*trace-output*)) (swank/backend:profile-report)))`)
         const report = truncate(textOf(await sessionOf(sessions, call.tenant.id).evaluate(form, signal))).trim()
         return report === '' || isEmpty(report)
           ? 'Nothing was counted. profile_start chooses the package to count.'

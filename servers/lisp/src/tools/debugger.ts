@@ -6,7 +6,8 @@ import { approvalArguments } from 'sluice/approvals'
 import * as z from 'zod'
 import type { App } from '../app.ts'
 import { debuggerData, describeDebugger, describeValue, truncate } from '../session.ts'
-import { listOf, sym, textOf } from '../sexp.ts'
+import type { Sexp } from '../sexp.ts'
+import { isSym, lisp, listOf, sym, textOf } from '../sexp.ts'
 import type { Debugger } from '../swank.ts'
 import { framesOf } from '../swank.ts'
 import { gatedTool, readOnlyTool, sessionOf } from './repl.ts'
@@ -19,12 +20,20 @@ function restartOf({ restarts }: Debugger, index: number): Debugger['restarts'][
   return found
 }
 
+/** Said after a thread continued that no call waits for. */
+export const programThread = 'It is a thread of the program; repl_status shows whether it stops again.'
+
 /** Names the stop of a thread. A thread that stops again for another reason needs another approval. */
 export const debuggerEffect = ({ thread, level, condition, type }: Debugger): Effect => ({
   Thread: thread,
   Level: level,
   Condition: truncate(`${condition} [${type}]`),
 })
+
+/** An error in here would open another debugger in the thread, on top of the one that is looked at. */
+const localsForm = (frame: number): Sexp => lisp`
+  (cl:handler-case (swank:frame-locals-and-catch-tags ${frame})
+    (cl:error () :sluice-no-frame))`
 
 export function debuggerTools(sessions: App): readonly Tool[] {
   return [
@@ -41,7 +50,10 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const session = sessionOf(sessions, call.tenant.id)
         const at = { thread: session.debuggerOf(thread).thread }
         if (frame !== undefined) {
-          const [locals] = listOf(await session.evaluate([sym('swank:frame-locals-and-catch-tags'), frame], signal, at))
+          const found = await session.evaluate(localsForm(frame), signal, at)
+          if (isSym(found, ':sluice-no-frame'))
+            throw fail(`Frame ${frame} cannot be shown. debugger_frames without a frame lists the frames.`)
+          const [locals] = listOf(found)
           const variables = listOf(locals).map((each) => {
             const fields = listOf(each)
             const of = (name: string): string => {
@@ -88,8 +100,9 @@ export function debuggerTools(sessions: App): readonly Tool[] {
         const choice = restartOf(here, restart)
         const form = [sym('swank:invoke-nth-restart-for-emacs'), here.level, restart]
         const ended = await session.resume(here, form, signal)
-        if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         const went = `Continued with ${choice.name}: ${choice.description}`
+        if (!ended) return `${went}\n${programThread}`
+        if (ended.kind === 'debugger') throw fail(describeDebugger(ended.debugger))
         if (ended.kind === 'aborted') return `${went}\nThe evaluation was aborted.`
         return `${went}\n${describeValue(ended.value)}`
       },

@@ -15,6 +15,7 @@ import {
   describeDebugger,
   describeResult,
   evaluationForm,
+  shortened,
   toEvaluationResult,
   truncate,
 } from '../session.ts'
@@ -171,7 +172,7 @@ export function replTools(sessions: App): readonly Tool[] {
       input: z.object({ symbol, package: inPackage }),
       annotations: readOnlyTool,
       async run({ symbol, package: name }, { call, signal }) {
-        const form = withSymbol(symbol, lisp`(swank::describe-to-string sluice-symbol)`)
+        const form = withSymbol(symbol, shortened(lisp`(swank::describe-to-string sluice-symbol)`))
         const found = await sessionOf(sessions, call.tenant.id).evaluate(form, signal, packageOption(name))
         if (isMissingSymbol(found)) throw fail(symbolNotFound(symbol))
         return truncate(textOf(found))
@@ -211,7 +212,7 @@ export function replTools(sessions: App): readonly Tool[] {
         truncate(
           textOf(
             await sessionOf(sessions, call.tenant.id).evaluate(
-              [sym(all ? 'swank:swank-macroexpand-all' : 'swank:swank-macroexpand-1'), form],
+              shortened([sym(all ? 'swank:swank-macroexpand-all' : 'swank:swank-macroexpand-1'), form]),
               signal,
               packageOption(name),
             ),

@@ -1,9 +1,10 @@
 /** The tables of a memory in PostgreSQL, in a separate schema. */
 
+import { onlyWords } from '../words.ts'
 import type { Postgres, Sql } from './sql.ts'
 
 /** Step n migrates the schema from version n to n + 1. A released step never changes; new steps are appended. */
-const migrations: readonly string[] = [
+const migrations: readonly (string | ((sql: Sql) => Promise<void>))[] = [
   `CREATE TABLE sluice_memory.facts (name text PRIMARY KEY, value text NOT NULL);
    CREATE TABLE sluice_memory.workspaces (
      n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL, id text NOT NULL,
@@ -34,7 +35,43 @@ const migrations: readonly string[] = [
      target bigint NOT NULL REFERENCES sluice_memory.entities ON DELETE CASCADE, confidence double precision NOT NULL,
      UNIQUE (workspace, source, type, target));
    CREATE INDEX relations_target ON sluice_memory.relations (workspace, target);`,
+  // PostgreSQL's own English drops words such as "not" and "now", and "The Who" completely.
+  `CREATE TEXT SEARCH DICTIONARY sluice_memory.stems (TEMPLATE = pg_catalog.snowball, LANGUAGE = english);
+   CREATE TEXT SEARCH CONFIGURATION sluice_memory.words (COPY = pg_catalog.english);
+   ALTER TEXT SEARCH CONFIGURATION sluice_memory.words
+     ALTER MAPPING REPLACE pg_catalog.english_stem WITH sluice_memory.stems;`,
+  indexWords,
 ]
+
+/** Few, because a text may have ten million characters. */
+const pageRows = 20
+
+/** Indexes the words of all memories again. Earlier versions left the words to PostgreSQL's parser. */
+async function indexWords(sql: Sql): Promise<void> {
+  for (let last: unknown = 0; ; ) {
+    const page = await sql.query(
+      `SELECT n, text FROM sluice_memory.memories WHERE n > $1 ORDER BY n LIMIT ${pageRows}`,
+      [last],
+    )
+    if (page.length === 0) return
+    last = page.at(-1)?.['n']
+    const texts = new Map(page.map(({ n, text }) => [n, String(text)]))
+    const chunks = await sql.query(
+      'SELECT n, memory, start, stop FROM sluice_memory.chunks WHERE memory = ANY($1::bigint[])',
+      [[...texts.keys()]],
+    )
+    await sql.query(
+      `UPDATE sluice_memory.chunks c SET words = to_tsvector('sluice_memory.words', t.words)
+       FROM unnest($1::bigint[], $2::text[]) AS t (n, words) WHERE c.n = t.n`,
+      [
+        chunks.map(({ n }) => n),
+        chunks.map(({ memory, start, stop }) =>
+          onlyWords((texts.get(memory) ?? '').slice(Number(start), Number(stop))),
+        ),
+      ],
+    )
+  }
+}
 
 /** Any number that no other advisory lock uses. */
 const lock = 0x536c4d65
@@ -54,7 +91,9 @@ export async function migrate(postgres: Postgres): Promise<void> {
     await sql.query('CREATE TABLE IF NOT EXISTS sluice_memory.versions (version integer PRIMARY KEY)')
     for (const [at, step] of migrations.entries()) {
       if (at < known) continue
-      for (const statement of step.split(/;\s*$/m)) if (statement.trim() !== '') await sql.query(statement)
+      if (typeof step === 'string')
+        for (const statement of step.split(/;\s*$/m)) statement.trim() !== '' && (await sql.query(statement))
+      else await step(sql)
       await sql.query('INSERT INTO sluice_memory.versions VALUES ($1)', [at + 1])
     }
   })

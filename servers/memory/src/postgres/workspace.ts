@@ -2,12 +2,14 @@
 
 import type { Filters, Hit, Memory, NewMemory, Workspace } from '../archive.ts'
 import { checkedVectorLength, maxListedText, VectorLengthMismatch, withTextRange } from '../archive.ts'
-import { foldAccents, spaceIdeographs, variantsOf } from '../words.ts'
+import { foldAccents, onlyWords, variantsOf } from '../words.ts'
 import { openGraph } from './graph.ts'
 import type { Postgres, Row, Sql } from './sql.ts'
 import { mapErrors } from './sql.ts'
 
 const schema = 'sluice_memory'
+/** Stems English, and keeps every word. */
+const parser = `${schema}.words`
 
 /** For rows of `memories m`; parameters $2 to $5. */
 const matchesFilters = `($2::text[] IS NULL OR m.tags && $2::text[]) AND ($3::text IS NULL OR m.source = $3)
@@ -41,14 +43,14 @@ export function openWorkspace(
     if (!row) return false
     await sql.query(
       `INSERT INTO ${schema}.chunks (workspace, memory, start, stop, words)
-       SELECT $1, $2, t.start, t.stop, to_tsvector('english', t.words)
+       SELECT $1, $2, t.start, t.stop, to_tsvector('${parser}', t.words)
        FROM unnest($3::int[], $4::int[], $5::text[]) AS t (start, stop, words)`,
       [
         n,
         row['n'],
         chunks.map(({ start }) => start),
         chunks.map(({ end }) => end),
-        chunks.map(({ start, end }) => foldAccents(spaceIdeographs(text.slice(start, end)))),
+        chunks.map(({ start, end }) => onlyWords(text.slice(start, end))),
       ],
     )
     return true
@@ -60,6 +62,9 @@ export function openWorkspace(
       mapErrors(
         postgres.transaction(async (sql) => {
           const added: boolean[] = []
+          // Two batches with the same ids in another order would otherwise wait for each other.
+          if (memories.length > 1)
+            await sql.query(`SELECT 1 FROM ${schema}.workspaces WHERE n = $1 FOR NO KEY UPDATE`, [n])
           for (const memory of memories) added.push(await add(sql, memory))
           return added
         }),
@@ -125,7 +130,7 @@ export function openWorkspace(
     async searchText(words, filters, limit) {
       if (words.length === 0) return []
       const forms = words.flatMap(variantsOf)
-      const asked = forms.map((_, at) => `phraseto_tsquery('english', $${at + 7})`).join(' || ')
+      const asked = forms.map((_, at) => `phraseto_tsquery('${parser}', $${at + 7})`).join(' || ')
       return toHits(
         await mapErrors(
           postgres.query(
