@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Bus } from '../../packages/sluice/src/core/bus.ts'
 import type { Connection } from '../../packages/sluice/src/core/connection.ts'
 import { createConnection } from '../../packages/sluice/src/core/connection.ts'
 import type { Store } from '../../packages/sluice/src/core/store.ts'
@@ -96,6 +97,76 @@ test('in every schedule, exactly one caller owns the session, and it is the same
       for (const { connection } of fleet) expect(connection.state.owner).toBe(`caller ${owns.indexOf(true)}`)
     }),
     { numRuns: 100 },
+  )
+})
+
+/** Delivers in one order, but to each process when the test says so. */
+function lateBus() {
+  const messages: string[] = []
+  return {
+    forProcess() {
+      const listeners = new Set<(message: string) => void>()
+      let delivered = 0
+      const bus: Bus = {
+        publish: async (_, message) => {
+          messages.push(message)
+        },
+        subscribe(_, listener) {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      }
+      function deliver(): boolean {
+        const message = messages[delivered]
+        if (message === undefined) return false
+        delivered++
+        for (const listener of listeners) listener(message)
+        return true
+      }
+      return { bus, deliver }
+    },
+  }
+}
+
+const takes = fc.array(
+  fc.record({ process: fc.integer({ min: 0, max: 2 }), kind: fc.constantFrom('take', 'deliver') }),
+  { minLength: 1, maxLength: 20 },
+)
+
+test('however late the bus delivers, the last process that took a stream keeps it, and no other does', async () => {
+  await fc.assert(
+    fc.asyncProperty(takes, async (steps) => {
+      const clock = fakeClock()
+      const store = memoryStore(clock)
+      const late = lateBus()
+      const holders = new Set<number>()
+      const fleet: { readonly session: SharedSession; deliver(): boolean }[] = []
+      for (const process of [0, 1, 2]) {
+        const { bus, deliver } = late.forProcess()
+        const options = { clock, logger, idleMs: 60_000, max: 10, authenticates: false }
+        const session = sharedSessions({ store, bus, name: 'x' }, options).open(id, {
+          ...{ onClosed() {}, isListening: () => true, deliver: () => true },
+          onStreamTaken: () => holders.delete(process),
+        })
+        session.bind(createConnection({ id, clock, remote: session, answerWithinMs: 1000 }))
+        if (process === 0) await session.register('127.0.0.1')
+        else expect(await session.refresh()).toBe(true)
+        fleet.push({ session, deliver })
+      }
+      let last: number | undefined
+      for (const { process, kind } of steps) {
+        if (kind === 'deliver') fleet[process]?.deliver()
+        else {
+          holders.add(process)
+          fleet[process]?.session.claimStream('s')
+          last = process
+        }
+      }
+      for (const { deliver } of fleet) while (deliver());
+      expect([...holders]).toEqual(last === undefined ? [] : [last])
+      for (const { session } of fleet) session.release()
+    }),
+    { numRuns: 200 },
   )
 })
 

@@ -21,7 +21,10 @@ export interface SyncTarget {
 
 export interface SessionSync {
   readonly self: string
-  /** Notifies the other processes. Never rejects, because a target that misses a notification finds out by its poll. */
+  /**
+   * Notifies the other processes. Never rejects, because a target that misses a notification finds out by its poll.
+   * If several processes take a stream at the same time, the last one in the order of the bus keeps it.
+   */
   notify(session: string, topic: Topic, about?: string): Promise<void>
   register(session: string, target: SyncTarget): void
   unregister(session: string, target: SyncTarget): void
@@ -48,6 +51,8 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
   const channel = `sessions ${name}`
   const targets = new Map<string, SyncTarget>()
   const unsent = new Set<Promise<unknown>>()
+  /** Streams that this process took, until the bus delivers its own notification. */
+  const taking = new Map<string, { count: number; since: number }>()
   let writing = 0
   let leasedUntil = 0
   let unsubscribe: (() => void) | undefined
@@ -56,7 +61,28 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
 
   const listener = (message: string): void => {
     const [from, session, topic, about]: [string, string, Topic, string] = JSON.parse(message)
-    if (from !== self) targets.get(session)?.refresh(topic, about)
+    const stream = `${session} ${about}`
+    if (from === self) {
+      if (topic === 'taken') endTaking(stream)
+      return
+    }
+    // It was published before ours, which is still to come. So the connection here is the newer one.
+    if (topic === 'taken' && isTaking(stream)) return
+    targets.get(session)?.refresh(topic, about)
+  }
+  function beginTaking(stream: string): void {
+    taking.set(stream, { count: (taking.get(stream)?.count ?? 0) + 1, since: clock.now() })
+  }
+  function endTaking(stream: string): void {
+    const own = taking.get(stream)
+    if (own && --own.count === 0) taking.delete(stream)
+  }
+  /** A notification that does not come back soon was lost. */
+  function isTaking(stream: string): boolean {
+    const { since = Number.NEGATIVE_INFINITY } = taking.get(stream) ?? {}
+    if (Math.abs(clock.now() - since) < pollMs) return true
+    taking.delete(stream)
+    return false
   }
   function poll(): void {
     unsubscribe ??= bus.subscribe(channel, listener)
@@ -64,6 +90,7 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
       cancelTimer = undefined
       // The next poll tries again. A lease lasts four polls.
       if (writing > 0) lease().catch(() => {})
+      for (const stream of taking.keys()) isTaking(stream)
       for (const target of targets.values()) target.poll()
       if (targets.size > 0 && !closed) poll()
     })
@@ -78,10 +105,12 @@ export function createSessionSync({ store, bus, name }: SharedServices, clock: C
     self,
     logFailure,
     notify: async (session, topic, about = '') => {
+      if (topic === 'taken') beginTaking(`${session} ${about}`)
       try {
         await bus.publish(channel, JSON.stringify([self, session, topic, about]))
       } catch {
         // The poll of the other process finds it.
+        if (topic === 'taken') endTaking(`${session} ${about}`)
       }
     },
     register(session, target) {

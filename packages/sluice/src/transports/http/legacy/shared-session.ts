@@ -197,20 +197,22 @@ export function createSharedSession(
   /** Reads the stream too, and ends it if the process that writes it has crashed. */
   const readStreamOrEnd = (stream: string): Promise<unknown> =>
     attempt(`writer ${stream}`, () => readStream(stream, sync.hasCrashed))
-  const readTopic: { readonly [topic in Topic]: (about: string) => Promise<void> } = {
+  const readTopic: { readonly [topic in Exclude<Topic, 'taken'>]: (about: string) => Promise<void> } = {
     record: readRecord,
     cancel: readCancellations,
     mail: deliverMail,
     answer: readAnswer,
     stream: readStream,
-    taken: async (stream) => {
-      readers.get(stream)?.close()
-      readers.delete(stream)
-      local.onStreamTaken(stream)
-    },
+  }
+  function releaseStream(stream: string): void {
+    readers.get(stream)?.close()
+    readers.delete(stream)
+    local.onStreamTaken(stream)
   }
   const target: SyncTarget = {
     refresh(topic, about) {
+      // At once. Behind other steps it could close a connection that came meanwhile.
+      if (topic === 'taken') return releaseStream(about)
       const attempted = attempt(`${topic} ${about}`, () => readTopic[topic](about)).finally(() => {
         if (reading === attempted) reading = undefined
       })
@@ -314,7 +316,7 @@ export function createSharedSession(
       })
     },
     claimStream(stream) {
-      later(() => sync.notify(id, 'taken', stream))
+      sync.track(sync.notify(id, 'taken', stream))
     },
     async close() {
       await run(async () => {
