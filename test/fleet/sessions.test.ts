@@ -7,6 +7,7 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextpr
 import { apiKeys } from 'sluice'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { envelope } from '../kit/clients/envelope.ts'
+import type { Headers } from '../kit/clients/fleet.client.ts'
 import {
   callTool,
   nextMessage,
@@ -15,6 +16,7 @@ import {
   remainingMessages,
   toolCall,
 } from '../kit/clients/fleet.client.ts'
+import type { ServerEvent } from '../kit/clients/http-events.ts'
 import { eventsOf, modernHeaders, post } from '../kit/clients/http-events.ts'
 import type { Params } from '../kit/clients/protocol.ts'
 import { openSocket } from '../kit/clients/streaming.client.ts'
@@ -39,6 +41,30 @@ afterAll(() => fleet.stop(), 30_000)
 const key = (): string => Math.random().toString(36).slice(2)
 const looked = async (of: string, at: string): Promise<unknown> =>
   (await callTool(balanced, { authorization: `Bearer ${ann}` }, 'look', { of, key: at }))['found']
+
+/** Subscribes in 2026-07-28, on one process. */
+async function listen(url: string, notifications: Params) {
+  const message: Params = {
+    ...{ jsonrpc: '2.0', id: 'listen', method: 'subscriptions/listen' },
+    params: { notifications, _meta: envelope({}) },
+  }
+  const controller = new AbortController()
+  const headers = { ...modernHeaders(message), authorization: `Bearer ${ann}` }
+  const events = eventsOf(await post(url, message, headers, controller.signal))
+  expect((await nextMessage(events)).message).toMatchObject({ method: 'notifications/subscriptions/acknowledged' })
+  return { events, drop: () => controller.abort() }
+}
+/** Returns when every process knows of the change. Otherwise the streams of a later test would receive it too. */
+async function relist(url: string, session: Headers): Promise<void> {
+  const listening = await Promise.all(fleet.members.map((member) => listen(member.url, { toolsListChanged: true })))
+  await callTool(url, session, 'relist')
+  for (const { events, drop } of listening) {
+    await nextMessage(events)
+    drop()
+  }
+}
+const nextMethods = async (events: AsyncGenerator<ServerEvent>): Promise<readonly unknown[]> =>
+  [(await nextMessage(events)).message['method'], (await nextMessage(events)).message['method']].sort()
 
 test('a session is served by every process', async () => {
   const session = await openSession(balanced, ann)
@@ -138,34 +164,28 @@ test('changes on one process are received on the streams of the others, by their
   const session = await openSession(one.url, ann)
   const deaf = await openSession(one.url, ann)
   const [standing, unmoved] = [await openEventStream(two.url, session), await openEventStream(three.url, deaf)]
-  const message: Params = {
-    ...{ jsonrpc: '2.0', id: 'listen', method: 'subscriptions/listen' },
-    params: { notifications: { toolsListChanged: true, resourceSubscriptions: ['note://one'] }, _meta: envelope({}) },
-  }
-  const bearer = { authorization: `Bearer ${ann}` }
-  const listening = eventsOf(await post(one.url, message, { ...modernHeaders(message), ...bearer }))
-  expect((await nextMessage(listening)).message).toMatchObject({ method: 'notifications/subscriptions/acknowledged' })
+  const listening = await listen(one.url, { toolsListChanged: true, resourceSubscriptions: ['note://one'] })
   const subscribe = { jsonrpc: '2.0', id: 's', method: 'resources/subscribe', params: { uri: 'note://one' } }
   expect((await post(three.url, subscribe, session)).status).toBe(200)
   await callTool(three.url, session, 'touch')
-  await callTool(one.url, session, 'relist')
+  await relist(one.url, session)
+  // In any order, because two processes sent them.
   const expected = ['notifications/resources/updated', 'notifications/tools/list_changed']
-  const heard = eventsOf(standing.response)
-  for (const method of expected) expect((await nextMessage(heard)).message['method']).toBe(method)
-  for (const method of expected) expect((await nextMessage(listening)).message['method']).toBe(method)
+  expect(await nextMethods(eventsOf(standing.response))).toEqual(expected)
+  expect(await nextMethods(listening.events)).toEqual(expected)
   // It did not subscribe to the resource.
   expect((await nextMessage(eventsOf(unmoved.response))).message['method']).toBe('notifications/tools/list_changed')
-  for (const { drop } of [standing, unmoved]) drop()
+  for (const { drop } of [standing, unmoved, listening]) drop()
 })
 
 test('what a stream missed without a client is fetched from another process', async () => {
   const session = await openSession(one.url, ann)
   const first = await openEventStream(two.url, session)
   const events = eventsOf(first.response)
-  await callTool(three.url, session, 'relist')
+  await relist(three.url, session)
   const { id } = await nextMessage(events)
   first.drop()
-  await callTool(one.url, session, 'relist')
+  await relist(one.url, session)
   const again = await openEventStream(three.url, { ...session, 'last-event-id': id })
   expect((await nextMessage(eventsOf(again.response))).message['method']).toBe('notifications/tools/list_changed')
   again.drop()
@@ -176,7 +196,7 @@ test('of two connections to one stream the newer receives, on whatever process',
   const older = await openEventStream(one.url, session)
   const newer = await openEventStream(two.url, session)
   expect(await remainingMessages(older.response)).toEqual([])
-  await callTool(three.url, session, 'relist')
+  await relist(three.url, session)
   expect((await nextMessage(eventsOf(newer.response))).message['method']).toBe('notifications/tools/list_changed')
   newer.drop()
 })
