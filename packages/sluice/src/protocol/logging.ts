@@ -27,5 +27,18 @@ export const clientLog =
   (level: LogLevel, data: unknown, logger?: string): void => {
     const minimum = levels.indexOf(String(requestedLevel(call)))
     if (minimum === -1 || levels.indexOf(level) < minimum) return
-    call.notify('notifications/message', { level, data, ...(logger !== undefined && { logger }) })
+    call.notify('notifications/message', { level, data: toSendable(data), ...(logger !== undefined && { logger }) })
   }
+
+/**
+ * Returns the data, or its type if JSON cannot hold it. Otherwise a log message would fail the work, and only for
+ * clients that requested its level.
+ */
+function toSendable(data: unknown): unknown {
+  try {
+    if (JSON.stringify(data) !== undefined) return data
+  } catch {
+    // A BigInt, a cycle, or a member that throws.
+  }
+  return `[${typeof data}]`
+}
