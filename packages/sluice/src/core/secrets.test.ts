@@ -25,7 +25,7 @@ test('without a secret, a single process makes a random one on first use and kee
 })
 
 test('with a shared store a server without a secret does not start', () => {
-  expect(() => secretsOf(undefined, { ...singleProcess, shared: true })).toThrow('every process')
+  expect(() => secretsOf(undefined, { ...singleProcess, shared: true })).toThrow('Every process')
 })
 
 test('on the edge a missing secret fails on every use, and not before', () => {

@@ -34,12 +34,13 @@ export function secretsOf(secret: Secret | undefined, { shared, edge }: SecretsO
     const secrets = validSecrets(typeof secret === 'string' ? [secret] : secret)
     return () => secrets
   }
-  if (shared) throw new TypeError(`A shared store needs the same "secret" in every process; ${advice}`)
-  return lazy(function random() {
-    if (edge)
-      throw new TypeError(`"secret" is needed on the edge, because each request may reach another isolate; ${advice}`)
+  const random = lazy(() => {
+    if (shared || edge) throw new TypeError(`Every process or isolate needs the same "secret"; ${advice}`)
     return [crypto.randomUUID() + crypto.randomUUID()]
   })
+  // Refused at once. On the edge, only a server that seals something needs one.
+  if (shared) random()
+  return random
 }
 
 /** Checks the secrets. An empty list is a mistake in the configuration, not a request for a random secret. */

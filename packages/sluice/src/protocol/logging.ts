@@ -27,7 +27,7 @@ export const clientLog =
   (level: LogLevel, data: unknown, logger?: string): void => {
     const minimum = levels.indexOf(String(requestedLevel(call)))
     if (minimum === -1 || levels.indexOf(level) < minimum) return
-    call.notify('notifications/message', { level, data: toSendable(data), ...(logger !== undefined && { logger }) })
+    call.notify('notifications/message', { level, data: toSendable(data), logger })
   }
 
 /**
