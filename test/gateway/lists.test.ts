@@ -1,6 +1,8 @@
 /** Lists come from the registry: a slow, dead, changing or flooding upstream costs no list. */
 
 import { PassThrough } from 'node:stream'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { memoryStore } from 'sluice'
 import { connect } from 'sluice/client'
 import { streamTransport } from 'sluice/client-node'
@@ -24,6 +26,18 @@ test('the slowest upstream does not delay the lists of the others', async () => 
   const client = await clientOf(url)
   await expect.poll(() => namesOf(client.tools()).catch(() => 'not yet')).toEqual(['quick_echo'])
   expect((await clientOf(url)).agreement.instructions).toContain('# slow')
+})
+
+test('an upstream whose schemas have boolean properties is listed for every client', async () => {
+  const properties = { any: true, none: false, named: { type: 'string' } }
+  const schema = { type: 'object', properties }
+  const raw = await rawUpstream({ tools: [rawTool('open', { inputSchema: schema, outputSchema: schema })] })
+  const { url } = await servedAlone(shared('raw', raw, 'always'))
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  const listed = { type: 'object', properties: { ...properties, any: {}, none: { not: {} } } }
+  expect((await client.listTools()).tools).toMatchObject([{ inputSchema: listed, outputSchema: listed }])
 })
 
 test('a failed discovery does not look like an empty server', async () => {

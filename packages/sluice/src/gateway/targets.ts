@@ -11,6 +11,7 @@ import type { Params } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Effect, PresetArguments, Ready } from '../core/target.ts'
 import { parseTemplate } from '../core/uri-template.ts'
+import { withObjectProperties } from '../json-schema/listed.ts'
 import { assertSendable } from '../protocol/assert-sendable.ts'
 import type { Completers, Completion } from '../protocol/completion.ts'
 import { completion } from '../protocol/completion.ts'
@@ -103,7 +104,8 @@ export function toolTarget(entry: Params, name: string, settings: ToolSettings, 
       ...listed,
       name,
       ...(describe !== undefined && { description: describe }),
-      inputSchema: schema,
+      inputSchema: withObjectProperties(schema),
+      ...(isObject(listed['outputSchema']) && { outputSchema: withObjectProperties(listed['outputSchema']) }),
     } as unknown as ToolEntry,
     ...(called && { pin: called.hash }),
     hintsAreClaims: !trustHints,

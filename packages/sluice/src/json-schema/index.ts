@@ -7,9 +7,9 @@
  */
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { isObject } from '../core/json.ts'
 import type { Dialect } from './dialects.ts'
 import { rejectSchema } from './keywords.ts'
+import { withObjectProperties } from './listed.ts'
 import { parse } from './parse.ts'
 import { resolveRefs } from './resolve-refs.ts'
 import { toValidator } from './validate.ts'
@@ -62,17 +62,6 @@ export function jsonSchema<T = unknown>(schema: object | boolean, options: JsonS
       jsonSchema: { input: unchanged, output: unchanged },
     },
   }
-}
-
-/** Writes `true` and `false` among the properties as objects. Before 2026-07-28 clients refuse a whole list over one. */
-function withObjectProperties(schema: Record<string, unknown>): Record<string, unknown> {
-  const { properties } = schema
-  if (!isObject(properties)) return schema
-  const objects = Object.entries(properties).map(([name, property]) => [
-    name,
-    property === true ? {} : property === false ? { not: {} } : property,
-  ])
-  return { ...schema, properties: Object.fromEntries(objects) }
 }
 
 interface Prepared {
