@@ -34,7 +34,7 @@ export function replaceFile(path: string, text: string, before?: string): void {
       // Unlike `writeSync`, it throws if the disk takes only a part.
       writeFileSync(file, text)
       if (found) {
-        giveBack(file, found)
+        keepOwner(file, found)
         fchmodSync(file, found.mode & 0o777)
       }
       fsyncSync(file)
@@ -50,7 +50,7 @@ export function replaceFile(path: string, text: string, before?: string): void {
 }
 
 /** Keeps the owner: a file that root replaced would be closed to its client. Other accounts may not give files away. */
-function giveBack(file: number, { uid, gid }: Stats): void {
+function keepOwner(file: number, { uid, gid }: Stats): void {
   try {
     fchownSync(file, uid, gid)
   } catch {
