@@ -45,7 +45,8 @@ const openWith = (more: OpenOptions = {}): Promise<OpenedMemory> => openMemory({
 
 /**
  * Waits for a call while the fake clock advances. Time stands still while the service or the archive works, however
- * slow this machine is. It advances while they are idle, and while the service hangs.
+ * slow this machine is. It advances while they are idle, and while the service hangs, a little at a time: other threads
+ * may still work.
  */
 async function eventually<T>(memory: OpenedMemory, work: Promise<T>): Promise<T> {
   let done = false
@@ -56,7 +57,7 @@ async function eventually<T>(memory: OpenedMemory, work: Promise<T>): Promise<T>
   while (!done) {
     // The archive answers in order, so its thread has finished the earlier requests.
     await memory.call('list_workspaces')
-    if (inFlight === 0 || hangs) await memory.clock.advance(100)
+    if (inFlight === 0 || hangs) await memory.clock.advance(20)
   }
   return work
 }
