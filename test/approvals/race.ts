@@ -41,20 +41,29 @@ export async function race({ store: kind, folder, tickets, retries, processes }:
       (go) => go(),
     ),
   )
+  const counts: { [answer: string]: number } = {}
+  for (const each of said)
+    for (const [what, count] of Object.entries(each.counts)) counts[what] = (counts[what] ?? 0) + count
+  const textsOf = ids.map(
+    (_, amount) => new Set(said.flatMap((each) => each.texts.flatMap(([n, all]) => (n === amount ? all : [])))),
+  )
+  // A store that cannot keep up may refuse all calls of a ticket. Their client then calls again.
+  if (counts['storeUnavailable'])
+    for (const [amount, texts] of textsOf.entries()) {
+      const { text } = texts.size === 0 ? await pay(amount, ids[amount]) : {}
+      if (text !== undefined) texts.add(text)
+    }
   const effects = effectsIn(folder)
   const lost: string[] = []
   for (const [amount, id] of ids.entries()) {
     if (effects.get(amount) !== 1) lost.push(`${amount} was paid ${effects.get(amount) ?? 0} times`)
-    const texts = new Set(said.flatMap((each) => each.texts.flatMap(([n, all]) => (n === amount ? all : []))))
-    if (texts.size !== 1) lost.push(`${amount} was answered in ${texts.size} ways`)
+    const { size = 0 } = textsOf[amount] ?? {}
+    if (size !== 1) lost.push(`${amount} was answered in ${size} ways`)
     const ticket = await approvals.get(id)
     if (ticket?.status !== 'done') lost.push(`the ticket of ${amount} is ${ticket?.status}`)
   }
   await server.close()
   await store.close?.()
-  const counts: { [answer: string]: number } = {}
-  for (const each of said)
-    for (const [what, count] of Object.entries(each.counts)) counts[what] = (counts[what] ?? 0) + count
   const calls = Object.values(counts).reduce((sum, count) => sum + count, 0)
   if (calls !== tickets * retries * processes) lost.push(`${calls} calls were answered`)
   const executions = [...effects.values()].reduce((sum, count) => sum + count, 0)

@@ -23,7 +23,7 @@ const maxDepth = 256
 /** The shortest message is `{"error":0}`. */
 const minLength = 11
 
-/** Whether a text may be a message. Most texts that are none are told without the cost of an exception. */
+/** Whether a text may be a message. Other texts are mostly found out without the cost of an exception. */
 export const mayBeMessage = (text: string): boolean => text.length >= minLength && /^\s*\{/.test(text)
 
 /** Parses the text of one message. Throws a `ClientError` and nothing else. */

@@ -18,7 +18,7 @@ import { resumeMs as keepMs } from './replay-stream.ts'
 const pageSize = 100
 /** Sorts after every number. */
 const endMarker = 'end'
-/** Stands for the head record, whose key has no part of its own. */
+/** The head record has the key of the stream itself, without a further part. */
 const headMarker = ''
 
 export interface StreamLogOptions {
